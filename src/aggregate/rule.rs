@@ -1,0 +1,42 @@
+//! The choices of the general update rule.
+
+/// How updates are combined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RuleConfig {
+    /// The weights w_i.
+    pub weighting: Weighting,
+    /// The effective number of steps.
+    pub tau_eff: TauEff,
+    /// What p_i become when not everyone takes part.
+    pub participation: Participation,
+}
+
+/// The weights w_i of the normalized gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighting {
+    /// w_i = p_i: consistent (eq. 10).
+    FedNova,
+    /// w_i ∝ p_i‖a_i‖₁: who makes more steps counts more (eq. 6).
+    FedAvg,
+}
+
+/// The effective number of steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TauEff {
+    /// Σ p_i‖a_i‖₁.
+    Accumulation,
+    /// Σ p_iτ_i.
+    Steps,
+    /// A number.
+    Fixed(f64),
+}
+
+/// What p_i become when not everyone takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Participation {
+    /// p_i / Σ_{j∈S} p_j over those who arrived (Algorithm 1).
+    Renormalize,
+    /// Unbiased (footnote 1): 1/q per draw with by-size sampling, p_i·m/q with uniform sampling,
+    /// where q is the number asked; who does not arrive counts as no progress.
+    Unbiased,
+}

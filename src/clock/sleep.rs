@@ -1,0 +1,6 @@
+/// x
+pub struct Clock;
+/// x
+pub struct Sleep;
+/// x
+pub fn advance() {}

@@ -1,0 +1,6 @@
+/// x
+pub struct Itinerary {}
+/// x
+pub struct Pace {}
+/// x
+pub struct Trip {}

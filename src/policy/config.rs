@@ -1,0 +1,142 @@
+//! What a scenario can say about rounds and work, validated.
+
+use crate::aggregate::RuleConfig;
+use crate::clock::Span;
+use crate::metric::{Bound, Metric};
+use crate::random::Dist;
+
+/// `[stop]`: the first one reached ends the run. At least one is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Aggregations.
+    pub rounds: Option<u64>,
+    /// Simulated time.
+    pub time: Option<Span>,
+    /// A metric's value.
+    pub target: Option<Target>,
+}
+
+/// A metric and the value to be reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// Which metric.
+    pub metric: Metric,
+    /// Which side of which value.
+    pub bound: Bound,
+}
+
+/// `[client]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientConfig {
+    /// Samples per local step.
+    pub batch: Batch,
+    /// Learning rate η.
+    pub lr: f64,
+    /// How many local steps a client sets out to make.
+    pub work: Work,
+}
+
+/// Samples per local step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// That many (or all a client has, if it has fewer).
+    Size(usize),
+    /// All: deterministic gradient descent.
+    Full,
+}
+
+/// How many local steps a client sets out to make.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// As many as the deadline allows: τ emerges.
+    UntilDeadline,
+    /// Passes over the local data; τ = ⌊E·n_i/B⌋ and at least 1.
+    Epochs(Amount),
+    /// Steps, rounded to a whole number and at least 1.
+    Steps(Amount),
+}
+
+/// An amount of work: drawn, or given per client.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Amount {
+    /// Drawn for each client.
+    Drawn(Dist, Redraw),
+    /// One number per client.
+    Each(Vec<f64>),
+}
+
+/// When drawn work is drawn again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redraw {
+    /// Every round.
+    Round,
+    /// Never: a client keeps its first draw.
+    Once,
+}
+
+/// `[server]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerConfig {
+    /// When a round closes.
+    pub close: Close,
+    /// What becomes of work that arrives after its round closed.
+    pub late: Late,
+    /// What becomes of work cut short by the deadline.
+    pub partial: Partial,
+    /// How updates are combined.
+    pub rule: RuleConfig,
+    /// How many clients are asked each round.
+    pub sample: Sample,
+    /// How they are chosen.
+    pub scheme: Scheme,
+    /// Aggregations between evaluations.
+    pub evaluate_every: u64,
+}
+
+/// When a round closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// When everyone asked has answered.
+    All,
+    /// At a fixed time after it opened, or earlier if everyone asked has answered.
+    Deadline(Span),
+    /// When the first `first` of `of` asked have answered (over-selection).
+    #[allow(missing_docs)]
+    First { first: usize, of: usize },
+}
+
+/// What becomes of work that arrives after its round closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// It is dropped.
+    Drop,
+}
+
+/// What becomes of work cut short by the deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partial {
+    /// A client stops in time for its upload and sends the steps it made.
+    Keep,
+    /// All or nothing: a client finishes its work however long it takes.
+    Discard,
+}
+
+/// How many clients are asked each round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sample {
+    /// Everyone.
+    All,
+    /// This many.
+    Clients(usize),
+    /// This part of all clients, rounded, at least one.
+    Fraction(f64),
+}
+
+/// How clients are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Without replacement, all equally likely.
+    Uniform,
+    /// With replacement, with probability p_i.
+    BySize,
+}

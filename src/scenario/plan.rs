@@ -1,0 +1,111 @@
+//! What comes out of validation. Code past this point never checks again.
+
+use crate::data::TaskConfig;
+use crate::device::FleetConfig;
+use crate::metric::Metric;
+use crate::policy::{ClientConfig, ServerConfig, Stop};
+
+/// A whole scenario file, overrides applied, every choice made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// `name`.
+    pub name: String,
+    /// `description`, or empty.
+    pub description: String,
+    /// `seed`.
+    pub seed: u64,
+    /// `repeats`: every variant is run with seed, seed+1, ….
+    pub repeats: u64,
+    /// At least one; a scenario without `[[variant]]` has one, named after its weighting.
+    pub variants: Vec<Variant>,
+    /// `[record] clients`.
+    pub record_clients: RecordClients,
+    /// `[[expect]]`.
+    pub expects: Vec<Expect>,
+    /// The scenario as TOML with overrides applied: enough to repeat the run.
+    pub resolved: String,
+}
+
+/// One variant: the scenario with its own overrides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Shown in tables and files.
+    pub name: String,
+    /// What is run.
+    pub plan: Plan,
+}
+
+/// Everything one run needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// `[task]`.
+    pub task: TaskConfig,
+    /// `[client]`.
+    pub client: ClientConfig,
+    /// `[server]`.
+    pub server: ServerConfig,
+    /// `[fleet]`.
+    pub fleet: FleetConfig,
+    /// `[stop]`.
+    pub stop: Stop,
+}
+
+/// Which clients get rows in `clients.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordClients {
+    /// Every client.
+    All,
+    /// A fixed random set of this many.
+    Sample(usize),
+    /// None.
+    Off,
+}
+
+/// `[[expect]]`: what must come out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expect {
+    /// A metric of `summary.json`.
+    pub that: Quantity,
+    /// Of which variant (an index into the scenario's variants).
+    pub of: usize,
+    /// The condition.
+    pub bound: ExpectBound,
+}
+
+/// What an `[[expect]]` may speak about, by its name in `summary.json`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// A final metric.
+    Metric(Metric),
+    /// `rounds`.
+    Rounds,
+    /// `virtual_seconds`.
+    VirtualSeconds,
+    /// `chi2`.
+    Chi2,
+    /// `missing_mass`.
+    MissingMass,
+    /// `waste`.
+    Waste,
+}
+
+/// The condition of an `[[expect]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpectBound {
+    /// `at_least`.
+    AtLeast(Reference),
+    /// `at_most`.
+    AtMost(Reference),
+    /// `within = tolerance` of `equals` (absolute difference).
+    #[allow(missing_docs)]
+    Within { of: Reference, tolerance: f64 },
+}
+
+/// A number, or the same quantity of another variant (an index into the scenario's variants).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reference {
+    /// A number.
+    Number(f64),
+    /// Another variant.
+    Variant(usize),
+}
