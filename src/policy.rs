@@ -6,6 +6,6 @@
 mod config;
 
 pub use config::{
-    Amount, Batch, ClientConfig, Close, Late, Partial, Redraw, Sample, Scheme, ServerConfig, Stop, Target,
-    Work,
+    Amount, Batch, ClientConfig, Close, Late, Partial, Redraw, Sample, Scheme, ServerConfig, Stop,
+    Target, Work,
 };

@@ -108,7 +108,9 @@ impl fmt::Display for Span {
             1_000_000..1_000_000_000 => format!("{:.1}ms", s * 1e3),
             _ if s < 99.95 => format!("{s:.2}s"),
             _ if s < 3600.0 => format!("{}m {:02}s", (s / 60.0) as u64, (s % 60.0) as u64),
-            _ if s < 172_800.0 => format!("{}h {:02}m", (s / 3600.0) as u64, (s / 60.0) as u64 % 60),
+            _ if s < 172_800.0 => {
+                format!("{}h {:02}m", (s / 3600.0) as u64, (s / 60.0) as u64 % 60)
+            }
             _ => format!("{:.1}d", s / 86_400.0),
         };
         f.pad(&text)
@@ -131,7 +133,10 @@ mod tests {
         assert_eq!(end.after(Span::from_nanos(1)), Err(TimeOverflow));
         assert_eq!(end.after(Span::ZERO), Ok(end));
         assert_eq!(Span::from_nanos(u64::MAX).times(2), Err(TimeOverflow));
-        assert_eq!(Span::from_nanos(u64::MAX).plus(Span::from_nanos(1)), Err(TimeOverflow));
+        assert_eq!(
+            Span::from_nanos(u64::MAX).plus(Span::from_nanos(1)),
+            Err(TimeOverflow)
+        );
         assert_eq!(SimTime::ZERO.before(Span::from_nanos(1)), None);
     }
 
