@@ -7,3 +7,5 @@ pub mod metric;
 pub mod policy;
 pub mod random;
 pub mod scenario;
+pub mod solver;
+pub mod theory;

@@ -40,3 +40,30 @@ pub enum Participation {
     /// where q is the number asked; who does not arrive counts as no progress.
     Unbiased,
 }
+
+/// How those who were asked had been drawn: what the unbiased schemes need to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// q of m clients, without replacement, all equally likely.
+    #[allow(missing_docs)]
+    Uniform { clients: usize, asked: usize },
+    /// q draws with replacement, with probability p_i.
+    #[allow(missing_docs)]
+    BySize { asked: usize },
+}
+
+impl Participation {
+    /// What stands for p_i in this round, before any renormalisation: the paper's p_i, p_i·m/q,
+    /// or 1/q for each time the client was drawn.
+    pub fn weight(self, draw: Draw, p: f64, times_drawn: u32) -> f64 {
+        match (self, draw) {
+            (Participation::Renormalize, _) => p,
+            (Participation::Unbiased, Draw::Uniform { clients, asked }) => {
+                p * clients as f64 / asked as f64
+            }
+            (Participation::Unbiased, Draw::BySize { asked }) => {
+                f64::from(times_drawn) / asked as f64
+            }
+        }
+    }
+}

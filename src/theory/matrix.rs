@@ -1,0 +1,140 @@
+//! Small dense matrices: as much linear algebra as quadratics need.
+
+/// A square matrix, by rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    n: usize,
+    entries: Vec<f64>,
+}
+
+/// The matrix is not symmetric positive definite (or not to rounding).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is not positive definite")]
+pub struct NotPositiveDefinite;
+
+impl Matrix {
+    /// The zero matrix.
+    pub fn zero(n: usize) -> Self {
+        Matrix {
+            n,
+            entries: vec![0.0; n * n],
+        }
+    }
+
+    /// A diagonal matrix.
+    pub fn diagonal(diagonal: &[f64]) -> Self {
+        let mut matrix = Matrix::zero(diagonal.len());
+        for (i, value) in diagonal.iter().enumerate() {
+            matrix.entries[i * matrix.n + i] = *value;
+        }
+        matrix
+    }
+
+    /// The identity.
+    pub fn identity(n: usize) -> Self {
+        Matrix::diagonal(&vec![1.0; n])
+    }
+
+    /// A matrix from its rows, which must be as long as they are many.
+    pub fn from_rows(rows: &[Vec<f64>]) -> Self {
+        let n = rows.len();
+        assert!(rows.iter().all(|row| row.len() == n), "a square matrix");
+        Matrix {
+            n,
+            entries: rows.concat(),
+        }
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.n..(i + 1) * self.n]
+    }
+
+    /// `self += factor · other`.
+    pub fn add_scaled(&mut self, factor: f64, other: &Matrix) {
+        for (a, b) in self.entries.iter_mut().zip(&other.entries) {
+            *a += factor * b;
+        }
+    }
+
+    /// The matrix product.
+    pub fn times(&self, other: &Matrix) -> Matrix {
+        let mut product = Matrix::zero(self.n);
+        for i in 0..self.n {
+            for (k, a) in self.row(i).iter().enumerate() {
+                let row = &mut product.entries[i * self.n..(i + 1) * self.n];
+                for (sum, b) in row.iter_mut().zip(other.row(k)) {
+                    *sum += a * b;
+                }
+            }
+        }
+        product
+    }
+
+    /// The product with a vector.
+    pub fn apply(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.n)
+            .map(|i| self.row(i).iter().zip(x).map(|(a, x)| a * x).sum())
+            .collect()
+    }
+
+    /// Solves `self · x = b` by Cholesky; `self` must be symmetric.
+    pub fn solve(&self, b: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
+        let n = self.n;
+        let mut l = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let dot: f64 = (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum();
+                let rest = self.entries[i * n + j] - dot;
+                if i != j {
+                    l[i * n + j] = rest / l[j * n + j];
+                } else if rest > 0.0 {
+                    l[i * n + i] = rest.sqrt();
+                } else {
+                    return Err(NotPositiveDefinite);
+                }
+            }
+        }
+        let mut x = b.to_vec();
+        for i in 0..n {
+            let dot: f64 = (0..i).map(|k| l[i * n + k] * x[k]).sum();
+            x[i] = (x[i] - dot) / l[i * n + i];
+        }
+        for i in (0..n).rev() {
+            let dot: f64 = (i + 1..n).map(|k| l[k * n + i] * x[k]).sum();
+            x[i] = (x[i] - dot) / l[i * n + i];
+        }
+        Ok(x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_and_multiplies() {
+        let a = Matrix::from_rows(&[
+            vec![4.0, 1.0, 0.5],
+            vec![1.0, 3.0, -1.0],
+            vec![0.5, -1.0, 2.0],
+        ]);
+        let x = [1.0, -2.0, 3.0];
+        let solved = a.solve(&a.apply(&x)).unwrap();
+        assert!(solved.iter().zip(x).all(|(a, b)| (a - b).abs() < 1e-14));
+        let twice = a.times(&a).apply(&x);
+        let once_more = a.apply(&a.apply(&x));
+        assert!(
+            twice
+                .iter()
+                .zip(once_more)
+                .all(|(a, b)| (a - b).abs() < 1e-12)
+        );
+    }
+
+    #[test]
+    fn refuses_what_is_not_positive_definite() {
+        let saddle = Matrix::from_rows(&[vec![1.0, 2.0], vec![2.0, 1.0]]);
+        assert_eq!(saddle.solve(&[1.0, 1.0]), Err(NotPositiveDefinite));
+    }
+}
