@@ -1,12 +1,13 @@
 //! What is learned: generators of federated problems.
 //!
-//! A [`TaskConfig`] says which problem; [`TaskConfig::init`] draws it for a seed. Nothing here
-//! knows of time or devices.
+//! A [`TaskConfig`] says which problem; [`QuadraticConfig::init`] and [`SyntheticConfig::init`]
+//! draw it for a seed, client by client from the client's own stream, so that client 7 has the
+//! same data whether there are 10 clients or a million. Nothing here knows of time or devices.
 
 mod quadratic;
 mod synthetic;
 
-pub use quadratic::{Centers, Curvature, Quadratic, QuadraticConfig};
+pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
 pub use synthetic::{Shard, Synthetic, SyntheticConfig};
 
 /// The learning problem of a scenario, validated.
@@ -38,4 +39,46 @@ pub enum Init {
     Normal(f64),
     /// Tensors of an earlier run's `model-….safetensors`.
     File(std::path::PathBuf),
+}
+
+/// How the data is spread: all that the schedule of a run needs to know of the task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// p_i, summing to 1.
+    pub p: Vec<f64>,
+    /// Training samples n_i; empty where a task has no samples.
+    pub samples: Vec<u32>,
+}
+
+impl TaskConfig {
+    /// p_i and n_i without drawing the data itself.
+    pub fn shares(&self, seed: u64) -> Shares {
+        match &self.kind {
+            TaskKind::Quadratic(quadratic) => {
+                let equal = || vec![1.0 / self.clients as f64; self.clients];
+                Shares {
+                    p: quadratic.weights.clone().unwrap_or_else(equal),
+                    samples: Vec::new(),
+                }
+            }
+            TaskKind::Synthetic(synthetic) => {
+                let samples: Vec<u32> = (0..self.clients as u64)
+                    .map(|client| synthetic.split(seed, client).train)
+                    .collect();
+                let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
+                Shares {
+                    p: samples.iter().map(|&n| f64::from(n) / all).collect(),
+                    samples,
+                }
+            }
+        }
+    }
+
+    /// Number of model parameters d.
+    pub fn parameters(&self) -> usize {
+        match &self.kind {
+            TaskKind::Quadratic(quadratic) => quadratic.dim,
+            TaskKind::Synthetic(synthetic) => synthetic.classes * (synthetic.features + 1),
+        }
+    }
 }

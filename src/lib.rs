@@ -3,6 +3,7 @@ pub mod aggregate;
 pub mod clock;
 pub mod data;
 pub mod device;
+pub mod matrix;
 pub mod metric;
 pub mod policy;
 pub mod random;

@@ -1,9 +1,7 @@
 //! What the paper predicts, and how far a run is from it.
 
 mod fixed_point;
-mod matrix;
 mod meter;
 
 pub use fixed_point::{QuadraticClient, fixed_point};
-pub use matrix::{Matrix, NotPositiveDefinite};
 pub use meter::{Consistency, Meter, chi_square};

@@ -1,6 +1,6 @@
 //! Where the general update rule comes to rest on quadratics (appendix A, eq. 22).
 
-use super::{Matrix, NotPositiveDefinite};
+use crate::matrix::{Matrix, NotPositiveDefinite};
 
 /// One client of a quadratic problem, as the fixed point sees it.
 pub struct QuadraticClient {
