@@ -10,3 +10,4 @@ pub mod random;
 pub mod scenario;
 pub mod solver;
 pub mod theory;
+pub mod train;

@@ -1,11 +1,16 @@
 //! When a round closes, who is asked, and how much work they are given.
 //!
-//! Plain state machines: an event goes in, a decision comes out. The server actor only carries
-//! them out.
+//! Plain state machines: an event goes in, a decision comes out. The server only carries them out.
 
+mod closing;
 mod config;
+mod selector;
+mod workload;
 
+pub use closing::{Closing, Verdict};
 pub use config::{
     Amount, Batch, ClientConfig, Close, Late, Partial, Redraw, Sample, Scheme, ServerConfig, Stop,
     Target, Work,
 };
+pub use selector::{Asked, Selector};
+pub use workload::Workload;

@@ -1,0 +1,74 @@
+//! What a local step computes, and who computes it.
+//!
+//! Timing decides *that* a client makes τ steps from a model; what they give is a pure function
+//! of (model, client, round), so it may be computed anywhere, any time before it is needed:
+//! the [`Pool`] does, on worker threads, in the order in which results will be asked for.
+//! A [`Trainer`] is the task as the workers see it. Convex tasks have native kernels here.
+
+mod model;
+mod pool;
+mod quadratic;
+
+pub use model::{Model, Tensor, TensorError, Values};
+pub use pool::{Panicked, Pool, Ticket};
+pub use quadratic::QuadraticTrainer;
+
+use crate::metric::Metrics;
+use std::sync::Arc;
+
+/// A task that can be trained and measured. Parameters travel as flat `f64` vectors.
+pub trait Trainer: Send + Sync {
+    /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
+    fn start(&self, seed: u64, std: f64) -> Vec<f64>;
+
+    /// A client's local training in one round, from `model`.
+    fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun>;
+
+    /// In how many parts an evaluation can be made side by side. Fixed by the task, never by the
+    /// number of workers: the parts are summed in order.
+    fn evaluation_parts(&self) -> usize;
+
+    /// One part of an evaluation: numbers that add up over parts.
+    fn evaluate(&self, model: &Model, part: usize) -> Vec<f64>;
+
+    /// The metrics that the summed parts stand for.
+    fn metrics(&self, model: &Model, sums: &[f64]) -> Metrics;
+
+    /// The parameters as named tensors.
+    fn tensors(&self, values: &[f64]) -> Vec<Tensor>;
+
+    /// The parameters from named tensors; the reverse of [`Trainer::tensors`].
+    fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError>;
+}
+
+/// Local training that has begun. Steps can be taken in one go or one by one.
+pub trait LocalRun: Send {
+    /// Takes `count` local steps.
+    fn steps(&mut self, count: u64);
+
+    /// Δ = where it is − where it began.
+    fn change(self: Box<Self>) -> Vec<f64>;
+}
+
+/// Evaluates `model` on all workers and blocks until done.
+pub fn evaluate(
+    trainer: &Arc<dyn Trainer>,
+    pool: &Pool,
+    model: &Arc<Model>,
+) -> Result<Metrics, Panicked> {
+    let tickets: Vec<_> = (0..trainer.evaluation_parts())
+        .map(|part| {
+            let (trainer, model) = (trainer.clone(), model.clone());
+            pool.submit_first(move || trainer.evaluate(&model, part))
+        })
+        .collect();
+    let mut sums: Vec<f64> = Vec::new();
+    for ticket in tickets {
+        let part = ticket.wait()?;
+        sums.resize(part.len(), 0.0);
+        sums.iter_mut()
+            .zip(part)
+            .for_each(|(sum, value)| *sum += value);
+    }
+    Ok(trainer.metrics(model, &sums))
+}

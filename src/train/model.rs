@@ -1,0 +1,93 @@
+//! A version of the model, as the server hands it out.
+
+use std::sync::OnceLock;
+
+/// Parameters of one version. The server adds in `f64`; kernels that work in `f32` take the
+/// rounded copy, which is made once however many clients train from it.
+pub struct Model {
+    values: Vec<f64>,
+    narrow: OnceLock<Vec<f32>>,
+}
+
+impl Model {
+    /// A version with these parameters.
+    pub fn new(values: Vec<f64>) -> Self {
+        Model {
+            values,
+            narrow: OnceLock::new(),
+        }
+    }
+
+    /// The parameters.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The parameters rounded to single precision.
+    pub fn narrow(&self) -> &[f32] {
+        self.narrow
+            .get_or_init(|| self.values.iter().map(|v| *v as f32).collect())
+    }
+}
+
+/// A named array of parameters, by rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Its name in the file.
+    pub name: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// Its entries.
+    pub values: Values,
+}
+
+/// Entries in the precision the task works in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+}
+
+/// A file of tensors does not fit the task.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TensorError {
+    /// A tensor the task needs is not there.
+    #[error("there is no tensor `{0}`; the file has: {1}")]
+    Missing(String, String),
+    /// A tensor has other dimensions than the task.
+    #[error("tensor `{name}` has shape {found:?}, the task needs {expected:?}")]
+    #[allow(missing_docs)]
+    Shape {
+        name: String,
+        found: Vec<usize>,
+        expected: Vec<usize>,
+    },
+}
+
+impl Tensor {
+    /// The tensor `name` among `tensors`, if it has the shape `expected`, as doubles.
+    pub fn find(
+        tensors: &[Tensor],
+        name: &str,
+        expected: &[usize],
+    ) -> Result<Vec<f64>, TensorError> {
+        let Some(tensor) = tensors.iter().find(|tensor| tensor.name == name) else {
+            let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+            return Err(TensorError::Missing(name.into(), names.join(", ")));
+        };
+        if tensor.shape != expected {
+            let (found, expected) = (tensor.shape.clone(), expected.to_vec());
+            return Err(TensorError::Shape {
+                name: name.into(),
+                found,
+                expected,
+            });
+        }
+        Ok(match &tensor.values {
+            Values::F32(values) => values.iter().map(|v| f64::from(*v)).collect(),
+            Values::F64(values) => values.clone(),
+        })
+    }
+}
