@@ -5,13 +5,16 @@
 //! the [`Pool`] does, on worker threads, in the order in which results will be asked for.
 //! A [`Trainer`] is the task as the workers see it. Convex tasks have native kernels here.
 
+pub mod kernel;
 mod model;
 mod pool;
 mod quadratic;
+mod softmax;
 
 pub use model::{Model, Tensor, TensorError, Values};
-pub use pool::{Panicked, Pool, Ticket};
+pub use pool::{Panicked, Pool, Ticket, describe};
 pub use quadratic::QuadraticTrainer;
+pub use softmax::SoftmaxTrainer;
 
 use crate::metric::Metrics;
 use std::sync::Arc;

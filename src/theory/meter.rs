@@ -9,6 +9,8 @@
 //! So the meter tells two things apart: the *missing mass* Σ p_i of those never heard, and χ²
 //! among those who were, with p renormalised over them.
 
+use std::sync::Arc;
+
 /// χ²(p, w) = Σ (p_i − w_i)²/w_i (Theorem 2).
 pub fn chi_square(p: &[f64], w: &[f64]) -> f64 {
     p.iter().zip(w).map(|(p, w)| (p - w).powi(2) / w).sum()
@@ -28,7 +30,7 @@ pub struct Consistency {
 /// χ² among the heard is `C·Σ(p_i²/c_i)/P² − 1` with C = Σc_i and P = Σp_i over them, so one more
 /// contribution changes it in constant time: a round that asks 10 of a million clients costs 10.
 pub struct Meter {
-    p: Vec<f64>,
+    p: Arc<[f64]>,
     c: Vec<f64>,
     total: f64,
     heard: f64,
@@ -38,7 +40,7 @@ pub struct Meter {
 
 impl Meter {
     /// A meter for clients with shares `p`.
-    pub fn new(p: Vec<f64>) -> Self {
+    pub fn new(p: Arc<[f64]>) -> Self {
         let c = vec![0.0; p.len()];
         Meter {
             p,
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn reads_the_papers_distance() {
         let p = [0.5, 0.3, 0.2];
-        let mut meter = Meter::new(p.to_vec());
+        let mut meter = Meter::new(p.to_vec().into());
         for (i, c) in [(0, 4.0), (1, 10.0), (2, 6.0), (1, 20.0)] {
             meter.add(i, c);
         }
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn tells_the_unheard_from_the_unevenly_heard() {
-        let mut meter = Meter::new(vec![0.5, 0.3, 0.2]);
+        let mut meter = Meter::new([0.5, 0.3, 0.2].into());
         assert_eq!(
             meter.read(),
             Consistency {
@@ -163,7 +165,7 @@ mod tests {
             adds in proptest::collection::vec((0usize..12, 1e-3..1e3f64), 1..3000),
         ) {
             let p: Vec<f64> = (1..=12).map(|i| i as f64 / 78.0).collect();
-            let mut meter = Meter::new(p.clone());
+            let mut meter = Meter::new(p.clone().into());
             for (i, c) in adds {
                 meter.add(i, c);
             }

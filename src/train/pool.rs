@@ -149,12 +149,38 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Ticket<T> {
         let (sender, result): (Sender<Outcome<T>>, _) = bounded(1);
+        // Nobody takes the result if the ticket was thrown away.
+        let place = self.push(when, job, move |outcome| drop(sender.send(outcome)));
+        Ticket {
+            result: Some(result),
+            place,
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// Like [`Pool::submit_first`], for those who can do something else meanwhile.
+    pub async fn spawn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Panicked> {
+        let (sender, result) = tokio::sync::oneshot::channel::<Outcome<T>>();
+        self.push(None, job, move |outcome| drop(sender.send(outcome)));
+        result
+            .await
+            .map_or_else(|_| Err(gone()), |(result, _taken)| result)
+    }
+
+    fn push<T>(
+        &self,
+        when: Option<SimTime>,
+        job: impl FnOnce() -> T + Send + 'static,
+        deliver: impl FnOnce(Outcome<T>) + Send + 'static,
+    ) -> Place {
         let shared = self.shared.clone();
         let work = Box::new(move || {
             let taken = Taken(shared);
             let result = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| describe(&*panic));
-            // Nobody takes the result if the ticket was thrown away.
-            let _ = sender.send((result, taken));
+            deliver((result, taken));
         });
         let mut state = self.shared.lock();
         state.submitted += 1;
@@ -162,11 +188,7 @@ impl Pool {
         state.queue.insert(place, work);
         drop(state);
         self.shared.changed.notify_one();
-        Ticket {
-            result: Some(result),
-            place,
-            shared: self.shared.clone(),
-        }
+        place
     }
 
     /// Time spent in jobs so far, summed over workers.

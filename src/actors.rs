@@ -1,0 +1,22 @@
+//! The actor shell: a server, a client for everyone on the way, a recorder.
+//!
+//! ```text
+//!            Dispatch                     Arrived                  Rows, Closed
+//!   Server ───────────► Client (sleeps) ───────────► Server ───────────────────► Recorder
+//!     └── sleeps until the deadline
+//! ```
+//!
+//! This is the only room that knows actix. Each actor is a thin shell around a plain struct
+//! ([`crate::server::Server`], [`crate::client::World`], [`crate::report::Ledger`]) that decides;
+//! the actor carries messages and sleeps. All of them live on one thread, so the order of
+//! messages is the order of events. A panic in any handler ends the run with a message that says
+//! where it happened.
+
+mod client;
+mod ending;
+mod recorder;
+mod server;
+mod simulate;
+
+pub use ending::RunError;
+pub use simulate::{Finished, Pacemaker, Progress, Simulation, simulate};

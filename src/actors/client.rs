@@ -1,0 +1,132 @@
+//! A client on its way.
+
+use super::ending::{Ending, RunError};
+use super::server::ServerActor;
+use crate::client::World;
+use crate::clock::{Clock, TimeOverflow};
+use crate::server::{Arrival, Request, Round};
+use crate::train::{LocalRun, Pool};
+use actix::prelude::*;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What all client actors share.
+pub(super) struct Surroundings {
+    pub(super) world: World,
+    pub(super) clock: Clock,
+    pub(super) ending: Rc<Ending>,
+    pub(super) server: Addr<ServerActor>,
+}
+
+/// The actor of one client. It exists while its client takes part.
+pub(super) struct ClientActor {
+    around: Rc<Surroundings>,
+}
+
+impl ClientActor {
+    pub(super) fn new(around: Rc<Surroundings>) -> Self {
+        ClientActor { around }
+    }
+}
+
+impl Actor for ClientActor {
+    type Context = Context<Self>;
+}
+
+/// A client is asked to take part in a round.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Dispatch {
+    pub(super) round: Arc<Round>,
+    pub(super) request: Request,
+}
+
+impl Handler<Dispatch> for ClientActor {
+    type Result = ();
+
+    fn handle(&mut self, Dispatch { round, request }: Dispatch, ctx: &mut Context<Self>) {
+        let around = self.around.clone();
+        let number = round.number;
+        let place = move || format!("client {} in round {number}", request.asked.client);
+        if around.clock.is_wall() {
+            let walk = walk(around.clone(), round, request);
+            ctx.spawn(walk.into_actor(self).map(move |arrival, _, _| {
+                if let Some(arrival) = around.ending.watch(place, || arrival) {
+                    around.server.do_send(Arrived(arrival));
+                }
+            }));
+            return;
+        }
+        let Some(arrival) = around
+            .ending
+            .watch(place, || around.world.set_out(round, request))
+        else {
+            return;
+        };
+        let sleep = around.clock.sleep_until(arrival.way.arrives);
+        // The future is all that a client on its way costs beside its actor, so it holds the
+        // arrival and nothing else.
+        ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| {
+            me.around.server.do_send(Arrived(arrival));
+        }));
+    }
+}
+
+/// A client is back, or has given up.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Arrived(pub(super) Arrival);
+
+/// Wall time: really waits for the download, takes one step after another, waits for the upload.
+async fn walk(
+    around: Rc<Surroundings>,
+    round: Arc<Round>,
+    request: Request,
+) -> Result<Arrival, RunError> {
+    let Surroundings {
+        world,
+        clock,
+        ending,
+        ..
+    } = &*around;
+    let client = request.asked.client;
+    let place = format!("client {client} in round {}", round.number);
+    let time = |source: TimeOverflow| RunError::Time {
+        place: place.clone(),
+        seed: ending.seed,
+        source,
+    };
+    let mut walk = world.begin_walk(round, request).map_err(time)?;
+    clock
+        .sleep_until(walk.itinerary().map_err(time)?.downloaded)
+        .await;
+    while let Some(step) = walk.next_step().map_err(time)? {
+        if let (Some(run), Some(training)) = (walk.run.take(), &world.training) {
+            walk.run = Some(step_once(&training.pool, run).await.map_err(|message| {
+                RunError::Panicked {
+                    place: format!("training of {place}"),
+                    seed: ending.seed,
+                    message,
+                }
+            })?);
+        }
+        let end = walk.stepped(step, clock.now()).map_err(time)?;
+        clock.sleep_until(end).await;
+    }
+    clock
+        .sleep_until(walk.itinerary().map_err(time)?.arrives)
+        .await;
+    world.end_walk(walk).map_err(time)
+}
+
+/// One step on a worker, so that other clients' timers are not held up by it.
+async fn step_once(
+    pool: &Pool,
+    mut run: Box<dyn LocalRun>,
+) -> Result<Box<dyn LocalRun>, crate::train::Panicked> {
+    pool.spawn(move || {
+        run.steps(1);
+        run
+    })
+    .await
+}

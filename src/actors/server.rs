@@ -1,0 +1,228 @@
+//! Sends clients off, takes their updates in, closes rounds.
+
+use super::client::{Arrived, ClientActor, Dispatch, Surroundings};
+use super::ending::Ending;
+use super::recorder::{Happened, RecorderActor};
+use crate::client::World;
+use crate::clock::{Clock, SimTime};
+use crate::record::{ClientRow, StopReason};
+use crate::server::{Next, Server, ServerError};
+use actix::prelude::*;
+use std::rc::Rc;
+
+/// Rows that travel to the recorder in one message.
+const ROWS: usize = 512;
+
+pub(super) struct ServerActor {
+    server: Server,
+    clock: Clock,
+    ending: Rc<Ending>,
+    recorder: Addr<RecorderActor>,
+    /// Taken by the first start, which knows the server's address.
+    world: Option<World>,
+    around: Option<Rc<Surroundings>>,
+    /// The actors of those who take part; nobody else has one.
+    clients: Vec<Option<Addr<ClientActor>>>,
+    seated: Vec<u32>,
+    deadline: Option<SpawnHandle>,
+    stop_time: Option<SimTime>,
+    rows: Vec<ClientRow>,
+}
+
+impl ServerActor {
+    pub(super) fn new(
+        server: Server,
+        world: World,
+        clock: Clock,
+        ending: Rc<Ending>,
+        recorder: Addr<RecorderActor>,
+        stop_time: Option<SimTime>,
+    ) -> Self {
+        let clients = (0..world.fleet.devices.len()).map(|_| None).collect();
+        let rows = Vec::with_capacity(ROWS);
+        ServerActor {
+            server,
+            clock,
+            ending,
+            recorder,
+            world: Some(world),
+            around: None,
+            clients,
+            seated: Vec::new(),
+            deadline: None,
+            stop_time,
+            rows,
+        }
+    }
+
+    /// Runs `work` on the plain server; an error or panic ends the run.
+    fn watch<T>(&mut self, work: impl FnOnce(&mut Server) -> Result<T, ServerError>) -> Option<T> {
+        let round = self.server.round().number;
+        self.ending.watch(
+            || format!("the server in round {round}"),
+            || work(&mut self.server),
+        )
+    }
+
+    fn open_round(&mut self, ctx: &mut Context<Self>) {
+        let now = self.clock.now();
+        let Some(asked) = self.watch(|server| Ok(server.open_round(now)?)) else {
+            return;
+        };
+        self.unseat(&asked);
+        let round = self.server.round().clone();
+        let Some(around) = self.around.clone() else {
+            return;
+        };
+        for asked in asked {
+            let request = self.server.send_off(asked);
+            let seat = &mut self.clients[asked.client as usize];
+            let client = seat.get_or_insert_with(|| {
+                self.seated.push(asked.client);
+                ClientActor::new(around.clone()).start()
+            });
+            client.do_send(Dispatch {
+                round: round.clone(),
+                request,
+            });
+        }
+        self.deadline = round.deadline.map(|at| {
+            let sleep = self.clock.sleep_until_end_of(at);
+            ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| {
+                me.deadline = None;
+                me.close_round(ctx);
+            }))
+        });
+    }
+
+    /// Takes the actors from clients that are free and were not asked again.
+    fn unseat(&mut self, asked: &[crate::policy::Asked]) {
+        if asked.len() == self.seated.len() {
+            // Nearly always the same clients again: then there is nobody to unseat.
+            if asked
+                .iter()
+                .all(|asked| self.clients[asked.client as usize].is_some())
+            {
+                return;
+            }
+        }
+        let server = &self.server;
+        let clients = &mut self.clients;
+        self.seated.retain(|client| {
+            let wanted = asked
+                .binary_search_by_key(client, |asked| asked.client)
+                .is_ok();
+            let keep = wanted || server.is_on_the_way(*client);
+            if !keep {
+                clients[*client as usize] = None;
+            }
+            keep
+        });
+    }
+
+    fn close_round(&mut self, ctx: &mut Context<Self>) {
+        if self.ending.is_over() {
+            return;
+        }
+        if let Some(deadline) = self.deadline.take() {
+            ctx.cancel_future(deadline);
+        }
+        let now = self.clock.now();
+        let Some((row, ends)) = self.watch(|server| server.close_round(now)) else {
+            return;
+        };
+        self.send_rows();
+        self.recorder.do_send(Happened::Closed(row));
+        match ends {
+            Some(reason) => self.end(now, reason),
+            None => self.open_round(ctx),
+        }
+    }
+
+    /// `[stop] time` is reached in the middle of a round: the model is measured as it is.
+    fn time_is_up(&mut self) {
+        if self.ending.is_over() {
+            return;
+        }
+        let now = self.clock.now();
+        let Some(metrics) = self.watch(|server| server.evaluate()) else {
+            return;
+        };
+        self.send_rows();
+        if let Some(metrics) = metrics {
+            self.recorder.do_send(Happened::Measured(now, metrics));
+        }
+        self.end(now, StopReason::Time);
+    }
+
+    fn end(&mut self, now: SimTime, reason: StopReason) {
+        let on_the_way = self.server.on_the_way();
+        let consistency = self.server.meter().read_exactly();
+        self.recorder.do_send(Happened::Ended {
+            now,
+            on_the_way,
+            consistency,
+        });
+        self.ending.announce(Ok(reason));
+    }
+
+    fn send_rows(&mut self) {
+        if !self.rows.is_empty() {
+            let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
+            self.recorder.do_send(Happened::Arrived(rows));
+        }
+    }
+}
+
+impl Actor for ServerActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let Some(world) = self.world.take() else {
+            return;
+        };
+        self.around = Some(Rc::new(Surroundings {
+            world,
+            clock: self.clock.clone(),
+            ending: self.ending.clone(),
+            server: ctx.address(),
+        }));
+        if let Some(at) = self.stop_time {
+            let sleep = self.clock.sleep_until_end_of(at);
+            ctx.spawn(sleep.into_actor(self).map(|(), me, _| me.time_is_up()));
+        }
+        self.open_round(ctx);
+    }
+}
+
+impl Handler<Arrived> for ServerActor {
+    type Result = ();
+
+    fn handle(&mut self, Arrived(arrival): Arrived, ctx: &mut Context<Self>) {
+        if self.ending.is_over() {
+            return;
+        }
+        let Some((row, next)) = self.watch(|server| server.arrive(arrival)) else {
+            return;
+        };
+        self.rows.push(row);
+        if next == Next::CloseRound {
+            self.close_round(ctx);
+        } else if self.rows.len() == ROWS {
+            self.send_rows();
+        }
+    }
+}
+
+/// The run is over: the model is wanted, and the round it got to.
+#[derive(Message)]
+#[rtype(result = "(Vec<f64>, u64)")]
+pub(super) struct TakeModel;
+
+impl Handler<TakeModel> for ServerActor {
+    type Result = MessageResult<TakeModel>;
+
+    fn handle(&mut self, _: TakeModel, _: &mut Context<Self>) -> Self::Result {
+        MessageResult((self.server.take_parameters(), self.server.round().number))
+    }
+}

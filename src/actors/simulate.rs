@@ -1,0 +1,120 @@
+//! Sets the actors up, waits for the end, and takes them down.
+
+use super::ending::{Ending, RunError};
+use super::recorder::{HandOver, RecorderActor};
+use super::server::{ServerActor, TakeModel};
+use crate::client::World;
+use crate::clock::{self, Clock, SimTime};
+use crate::record::StopReason;
+use crate::report::Ledger;
+use crate::server::Server;
+use actix::prelude::*;
+use std::rc::Rc;
+
+/// Called after every aggregation.
+pub type Progress = Box<dyn FnMut(&Ledger)>;
+
+/// Which clock drives a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacemaker {
+    /// Time jumps.
+    Virtual,
+    /// Time passes, this many times as fast as on the wall.
+    Wall(f64),
+}
+
+/// Everything one run needs.
+pub struct Simulation {
+    /// Its seed, for messages.
+    pub seed: u64,
+    /// The server.
+    pub server: Server,
+    /// The clients' side.
+    pub world: World,
+    /// Who listens.
+    pub ledger: Ledger,
+    /// Which clock.
+    pub pacemaker: Pacemaker,
+    /// `[stop] time`.
+    pub stop_time: Option<SimTime>,
+    /// Who wants to see how far it is.
+    pub progress: Option<Progress>,
+}
+
+/// A run that ended.
+pub struct Finished {
+    /// The model; empty in runs that do not train.
+    pub parameters: Vec<f64>,
+    /// What was recorded.
+    pub ledger: Ledger,
+    /// How it ended.
+    pub result: Result<StopReason, RunError>,
+}
+
+/// Runs a simulation to its end on the calling thread. An `Err` means that it could not even be
+/// started; a run that fails on the way is still [`Finished`].
+pub fn simulate(simulation: Simulation) -> Result<Finished, RunError> {
+    let runtime = runtime(simulation.pacemaker)?;
+    let system = System::with_tokio_rt(move || runtime);
+    Ok(system.block_on(drive(simulation)))
+}
+
+fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    match pacemaker {
+        Pacemaker::Wall(_) => builder.enable_time(),
+        // No driver at all: the runtime never looks outside, it parks and our clock moves.
+        Pacemaker::Virtual => builder.on_thread_park(clock::advance),
+    };
+    builder.build()
+}
+
+async fn drive(simulation: Simulation) -> Finished {
+    let Simulation {
+        seed,
+        server,
+        world,
+        ledger,
+        pacemaker,
+        stop_time,
+        progress,
+    } = simulation;
+    let clock = match pacemaker {
+        Pacemaker::Virtual => Clock::virtual_time(),
+        Pacemaker::Wall(speedup) => Clock::wall(speedup),
+    };
+    clock.reserve(world.fleet.devices.len() + 2);
+    let ending = Rc::new(Ending::new(seed));
+    let recorder = RecorderActor::new(ledger, ending.clone(), progress).start();
+    let server = ServerActor::new(
+        server,
+        world,
+        clock.clone(),
+        ending.clone(),
+        recorder.clone(),
+        stop_time,
+    )
+    .start();
+    let stalled = tokio::select! {
+        biased;
+        () = ending.wait() => false,
+        () = clock.stalled() => true,
+    };
+    let (parameters, round) = server.send(TakeModel).await.unwrap_or_default();
+    if stalled {
+        ending.announce(Err(RunError::Stalled {
+            now: clock.now(),
+            round,
+            seed,
+        }));
+    }
+    // Comes after every message the recorder has not handled yet.
+    let ledger = recorder.send(HandOver).await.ok().flatten();
+    let ledger = *ledger.expect("the recorder lives as long as the run");
+    let result = ending.take().expect("it has just ended");
+    Finished {
+        parameters,
+        ledger,
+        result,
+    }
+}

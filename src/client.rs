@@ -1,0 +1,185 @@
+//! A client, without the actor: what it does between being asked and being back.
+//!
+//! Under the virtual clock a client knows its whole itinerary the moment it is asked, hands its
+//! training to the pool to be ready by its arrival, and sleeps once. Under the wall clock it
+//! really takes one step after another; [`Walk`] is that loop's state. Both ask the same device,
+//! pace and trip, so they make the same number of steps, but for what the wall's timing adds.
+
+use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::device::{Fleet, Itinerary, Pace, Trip};
+use crate::policy::Workload;
+use crate::server::{Arrival, Request, Round, Training};
+use crate::solver::Solver;
+use crate::train::LocalRun;
+use std::sync::Arc;
+
+/// What all clients of a run share.
+pub struct World {
+    /// The run's seed.
+    pub seed: u64,
+    /// Everybody's device.
+    pub fleet: Fleet,
+    /// Everybody's work.
+    pub workload: Workload,
+    /// Everybody's local update law.
+    pub solver: Solver,
+    /// `None`: the schedule alone is run.
+    pub training: Option<Training>,
+}
+
+impl World {
+    /// Virtual time: everything that will happen to a client that is asked now.
+    pub fn set_out(&self, round: Arc<Round>, request: Request) -> Result<Arrival, TimeOverflow> {
+        let client = request.asked.client;
+        let device = &self.fleet.devices[client as usize];
+        let way = device.itinerary(&self.trip(client, &round), &mut self.pace(client, &round))?;
+        // Who will come too late to be used need not really train.
+        let in_time = round
+            .deadline
+            .is_none_or(|deadline| way.arrives <= deadline);
+        let change = match (&self.training, &round.model) {
+            (Some(Training { trainer, pool }), Some(model)) if way.tau > 0 && in_time => {
+                let (trainer, model, number) = (trainer.clone(), model.clone(), round.number);
+                Some(Box::new(pool.submit(way.arrives, move || {
+                    let mut run = trainer.begin(model, client, number);
+                    run.steps(way.tau);
+                    run.change()
+                })))
+            }
+            _ => None,
+        };
+        Ok(self.arrival(round, request, way, change))
+    }
+
+    /// Wall time: the beginning of a client's way.
+    pub fn begin_walk(&self, round: Arc<Round>, request: Request) -> Result<Walk, TimeOverflow> {
+        let client = request.asked.client;
+        let device = &self.fleet.devices[client as usize];
+        let downloaded = round.opened.after(device.download)?;
+        let run = match (&self.training, &round.model) {
+            (Some(Training { trainer, .. }), Some(model)) => {
+                Some(trainer.begin(model.clone(), client, round.number))
+            }
+            _ => None,
+        };
+        Ok(Walk {
+            trip: self.trip(client, &round),
+            pace: self.pace(client, &round),
+            upload: device.upload,
+            downloaded,
+            now: downloaded,
+            tau: 0,
+            run,
+            round,
+            request,
+        })
+    }
+
+    /// Wall time: the end of a client's way, when its upload is through.
+    pub fn end_walk(&self, walk: Walk) -> Result<Arrival, TimeOverflow> {
+        let way = walk.itinerary()?;
+        let change = match (walk.run, &self.training) {
+            (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
+                Some(Box::new(pool.submit_first(move || run.change())))
+            }
+            _ => None,
+        };
+        Ok(self.arrival(walk.round, walk.request, way, change))
+    }
+
+    fn trip(&self, client: u32, round: &Round) -> Trip {
+        let steps = self.workload.steps(client, round.number);
+        Trip {
+            start: round.opened,
+            steps,
+            due: round.due,
+        }
+    }
+
+    fn pace(&self, client: u32, round: &Round) -> Pace {
+        let device = &self.fleet.devices[client as usize];
+        Pace::new(device, self.seed, u64::from(client), round.number)
+    }
+
+    fn arrival(
+        &self,
+        round: Arc<Round>,
+        request: Request,
+        way: Itinerary,
+        change: Option<Box<crate::train::Ticket<Vec<f64>>>>,
+    ) -> Arrival {
+        let class = self.fleet.devices[request.asked.client as usize].class;
+        let accumulation = self.solver.accumulation(way.tau);
+        Arrival {
+            round,
+            request,
+            way,
+            class,
+            accumulation,
+            change,
+        }
+    }
+}
+
+/// A client on its way under the wall clock.
+pub struct Walk {
+    trip: Trip,
+    pace: Pace,
+    upload: Span,
+    /// When the model is there.
+    pub downloaded: SimTime,
+    now: SimTime,
+    tau: u64,
+    /// Its training; taken by the worker that computes a step, and given back.
+    pub run: Option<Box<dyn LocalRun>>,
+    round: Arc<Round>,
+    request: Request,
+}
+
+impl Walk {
+    /// The length of the next step, or `None` if no other step is to be made.
+    pub fn next_step(&mut self) -> Result<Option<Span>, TimeOverflow> {
+        if self.trip.is_done(self.tau) {
+            return Ok(None);
+        }
+        let step = self.pace.next_step()?;
+        Ok(self.trip.fits(self.now, step, self.upload).then_some(step))
+    }
+
+    /// A step of length `step` was computed by `computed`. The device takes its own time for it;
+    /// if this machine took even longer, then so did the device. Returns when the step ends.
+    pub fn stepped(&mut self, step: Span, computed: SimTime) -> Result<SimTime, TimeOverflow> {
+        self.now = self.now.after(step)?.max(computed);
+        self.tau += 1;
+        Ok(self.now)
+    }
+
+    /// When it was where, and when its upload will be through.
+    pub fn itinerary(&self) -> Result<Itinerary, TimeOverflow> {
+        if self.tau == 0 {
+            let end = self
+                .trip
+                .due
+                .map_or(self.downloaded, |due| self.downloaded.min(due));
+            return Ok(Itinerary {
+                downloaded: end,
+                computed: end,
+                arrives: end,
+                tau: 0,
+            });
+        }
+        let arrives = self.now.after(self.upload)?;
+        let Walk {
+            downloaded,
+            now: computed,
+            tau,
+            ..
+        } = *self;
+        Ok(Itinerary {
+            downloaded,
+            computed,
+            arrives,
+            tau,
+        })
+    }
+}

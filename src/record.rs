@@ -1,0 +1,122 @@
+//! What happened: the rows that a run leaves behind.
+
+use crate::clock::{SimTime, Span};
+use crate::metric::Metrics;
+
+/// How a client's participation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Its update moved the model.
+    Used,
+    /// It arrived after its round had closed, and was dropped.
+    Late,
+    /// Not one step fitted before the deadline, so it sent nothing.
+    NoStep,
+    /// It was still on its way when the run ended.
+    Unfinished,
+}
+
+impl Outcome {
+    /// Every outcome, in file order.
+    pub const ALL: [Outcome; 4] = [
+        Outcome::Used,
+        Outcome::Late,
+        Outcome::NoStep,
+        Outcome::Unfinished,
+    ];
+
+    /// The name in `clients.csv` and `summary.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Used => "used",
+            Outcome::Late => "late",
+            Outcome::NoStep => "no_step",
+            Outcome::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// One client's participation in one round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientRow {
+    /// The round it was asked in, from 1.
+    pub round: u64,
+    /// Who.
+    pub client: u32,
+    /// Index of its class.
+    pub class: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Aggregations between the model it started from and its arrival, beyond its own.
+    pub staleness: u64,
+    /// Local steps τ.
+    pub tau: u64,
+    /// ‖a‖₁.
+    pub accumulation: f64,
+    /// When it was asked.
+    pub dispatched: SimTime,
+    /// Time of the download.
+    pub download: Span,
+    /// Time of all steps.
+    pub compute: Span,
+    /// Time of the upload.
+    pub upload: Span,
+    /// When it was back with the server (or gave up).
+    pub arrived: SimTime,
+    /// How long it had been idle before it was asked.
+    pub idle: Span,
+    /// How long before its arrival its model had been replaced by a newer one.
+    pub superseded: Span,
+    /// Its weight w up to a factor that its round's [`RoundRow::weight_scale`] gives; 0 if unused.
+    pub raw_weight: f64,
+}
+
+/// One aggregation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundRow {
+    /// From 1.
+    pub round: u64,
+    /// When it closed.
+    pub closed: SimTime,
+    /// Clients asked.
+    pub asked: usize,
+    /// Updates used.
+    pub arrived: usize,
+    /// Effective steps.
+    pub tau_eff: f64,
+    /// Smallest, mean and largest τ of the updates used; zeros if there were none.
+    pub tau: [f64; 3],
+    /// χ² of the effective weights so far.
+    pub chi2: f64,
+    /// Share of the clients never heard so far.
+    pub missing_mass: f64,
+    /// What turns raw weights into w.
+    pub weight_scale: f64,
+    /// The evaluation, if one was due.
+    pub metrics: Option<Metrics>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// `[stop] rounds`.
+    Rounds,
+    /// `[stop] time`.
+    Time,
+    /// `[stop] target`.
+    Target,
+    /// A metric is no longer a finite number.
+    Diverged,
+}
+
+impl StopReason {
+    /// The name in `summary.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StopReason::Rounds => "rounds",
+            StopReason::Time => "time",
+            StopReason::Target => "target",
+            StopReason::Diverged => "diverged",
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a run leaves behind: one file per output format.
+//!
+//! A [`Ledger`] listens to one run and keeps what can be kept in constant memory: histograms,
+//! counts, a digest. Rows go straight to their files as they happen. A run folder says from its
+//! first moment that it is incomplete, and stops saying so only when everything is written.
+
+mod clients_csv;
+mod folder;
+mod latency;
+mod ledger;
+mod rounds_csv;
+mod row_file;
+mod summary;
+mod tensors;
+mod terminal;
+
+pub use clients_csv::ClientsCsv;
+pub use folder::{FolderError, RunFolder};
+pub use latency::{Phase, Phases, write_hlog};
+pub use ledger::{Files, Ledger};
+pub use rounds_csv::RoundsCsv;
+pub use row_file::{FileError, RowFile};
+pub use summary::{ExpectResult, LatencySummary, Status, Summary, VariantSummary};
+pub use tensors::{LoadError, load_tensors, save_tensors};
+pub use terminal::{Style, results};

@@ -1,0 +1,141 @@
+//! The folder of a run.
+
+use super::row_file::FileError;
+use super::summary::Summary;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A run folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// It holds an earlier run.
+    #[error(
+        "{} holds an earlier run; keep it and choose another folder with --out DIR, or replace it with --force",
+        .0.display()
+    )]
+    Exists(PathBuf),
+    /// It holds something else, which we never delete.
+    #[error(
+        "{} is not empty and not a run of ours; choose another folder with --out DIR",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+    /// It cannot be created or written to.
+    #[error("cannot use the folder {}: {source}", path.display())]
+    #[allow(missing_docs)]
+    Unusable { path: PathBuf, source: io::Error },
+}
+
+/// The files of a run that `--force` may replace.
+const OURS: [&str; 5] = [
+    "scenario.toml",
+    "summary.json",
+    "rounds.csv",
+    "clients.csv",
+    "latency.hlog",
+];
+
+/// A folder that belongs to this run alone.
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Creates the folder, or empties that of an earlier run if `force` allows it.
+    pub fn create(path: &Path, force: bool) -> Result<Self, FolderError> {
+        let unusable = |source| FolderError::Unusable {
+            path: path.to_owned(),
+            source,
+        };
+        fs::create_dir_all(path).map_err(unusable)?;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path).map_err(unusable)? {
+            names.push(
+                entry
+                    .map_err(unusable)?
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
+        }
+        if !names.is_empty() {
+            if !names.iter().any(|name| name == "summary.json") {
+                return Err(FolderError::Foreign(path.to_owned()));
+            }
+            if !force {
+                return Err(FolderError::Exists(path.to_owned()));
+            }
+            for name in names.iter().filter(|name| is_ours(name)) {
+                fs::remove_file(path.join(name)).map_err(unusable)?;
+            }
+        }
+        Ok(RunFolder {
+            path: path.to_owned(),
+        })
+    }
+
+    /// The path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a whole file, or leaves the one that is there as it was.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        let path = self.file(name);
+        let partial = self.file(&format!(".{name}.partial"));
+        let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, &path));
+        written.map_err(|source| {
+            // The disk may be full: give back what the attempt took.
+            let _ = fs::remove_file(&partial);
+            FileError { path, source }
+        })
+    }
+
+    /// Writes `summary.json`.
+    pub fn write_summary(&self, summary: &Summary) -> Result<(), FileError> {
+        let mut json = serde_json::to_vec_pretty(summary).expect("a summary is plain data");
+        json.push(b'\n');
+        self.write("summary.json", &json)
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    let model = name.starts_with("model-") && name.ends_with(".safetensors");
+    let partial = name.starts_with('.') && name.ends_with(".partial");
+    OURS.contains(&name) || model || partial
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_run_is_replaced_only_by_force_and_nothing_else_ever() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("runs/a");
+        let folder = RunFolder::create(&path, false).unwrap();
+        folder.write("summary.json", b"{}").unwrap();
+        folder.write("model-a.safetensors", b"x").unwrap();
+        fs::write(path.join("notes.md"), "mine").unwrap();
+        assert!(matches!(
+            RunFolder::create(&path, false),
+            Err(FolderError::Exists(_))
+        ));
+        RunFolder::create(&path, true).unwrap();
+        let left: Vec<_> = fs::read_dir(&path)
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["notes.md"], "our files are gone, the user's is not");
+        assert!(matches!(
+            RunFolder::create(&path, true),
+            Err(FolderError::Foreign(_))
+        ));
+    }
+}

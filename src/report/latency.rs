@@ -1,0 +1,129 @@
+//! Where time went: one HdrHistogram per phase, and `latency.hlog`.
+
+use super::row_file::FileError;
+use super::summary::LatencySummary;
+use crate::clock::Span;
+use crate::record::{ClientRow, Outcome};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use std::path::Path;
+use std::time::Duration;
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Fetching the model.
+    Download,
+    /// Local steps.
+    Compute,
+    /// Sending the update.
+    Upload,
+    /// From being asked to being back.
+    Round,
+    /// How long an arriving update's model had been out of date.
+    Staleness,
+    /// From being back to being asked again.
+    Idle,
+}
+
+impl Phase {
+    /// Every phase, in file order.
+    pub const ALL: [Phase; 6] = [
+        Phase::Download,
+        Phase::Compute,
+        Phase::Upload,
+        Phase::Round,
+        Phase::Staleness,
+        Phase::Idle,
+    ];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Download => "download",
+            Phase::Compute => "compute",
+            Phase::Upload => "upload",
+            Phase::Round => "round",
+            Phase::Staleness => "staleness",
+            Phase::Idle => "idle",
+        }
+    }
+}
+
+/// A histogram of nanoseconds per phase, three significant digits. Counts are exact.
+#[derive(Clone)]
+pub struct Phases([Histogram<u64>; 6]);
+
+impl Default for Phases {
+    fn default() -> Self {
+        Phases(std::array::from_fn(|_| {
+            let mut histogram = Histogram::new(3).expect("three digits are allowed");
+            histogram.auto(true);
+            histogram
+        }))
+    }
+}
+
+impl Phases {
+    /// Adds a participation. Who made no step has no compute, upload or round to speak of.
+    pub fn add(&mut self, row: &ClientRow) {
+        self.record(Phase::Idle, row.idle);
+        self.record(Phase::Download, row.download);
+        if row.outcome != Outcome::NoStep {
+            self.record(Phase::Compute, row.compute);
+            self.record(Phase::Upload, row.upload);
+            self.record(Phase::Round, row.arrived.since(row.dispatched));
+            self.record(Phase::Staleness, row.superseded);
+        }
+    }
+
+    /// The histogram of a phase.
+    pub fn get(&self, phase: Phase) -> &Histogram<u64> {
+        &self.0[phase as usize]
+    }
+
+    /// Percentiles of a phase, in seconds.
+    pub fn summary(&self, phase: Phase) -> LatencySummary {
+        let histogram = self.get(phase);
+        let seconds = |nanos: u64| Span::from_nanos(nanos).seconds();
+        let quantile = |q| seconds(histogram.value_at_quantile(q).min(histogram.max()));
+        LatencySummary {
+            count: histogram.len(),
+            mean: histogram.mean() / 1e9,
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: seconds(histogram.max()),
+        }
+    }
+
+    fn record(&mut self, phase: Phase, span: Span) {
+        // The histogram grows as needed; only a value past i64 cannot be stored, and is kept as
+        // the largest that can.
+        self.0[phase as usize].saturating_record(span.nanos());
+    }
+}
+
+/// Writes `latency.hlog` in the standard interval-log format: for every run one interval as long
+/// as its simulated time, with a histogram of nanoseconds tagged `run.phase` for each phase.
+pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), FileError> {
+    let mut text = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    let mut log = IntervalLogWriterBuilder::new()
+        .add_comment("Gruppetto: simulated latencies in nanoseconds, tagged run.phase")
+        .begin_log_with(&mut text, &mut serializer)
+        .expect("writing to memory");
+    for (run, length, phases) in runs {
+        for phase in Phase::ALL {
+            let tag = format!("{run}.{}", phase.name());
+            let tag = Tag::new(&tag).expect("run names are plain");
+            let length = Duration::from_nanos(length.nanos());
+            // The last column is the interval's maximum in milliseconds, as the stock tools print.
+            log.write_histogram(phases.get(phase), Duration::ZERO, length, Some(tag))
+                .expect("writing to memory");
+        }
+    }
+    std::fs::write(path, text).map_err(FileError::at(path))
+}

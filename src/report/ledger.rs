@@ -1,0 +1,276 @@
+//! Listens to one run.
+
+use super::clients_csv::{ClientsCsv, recorded};
+use super::latency::Phases;
+use super::rounds_csv::RoundsCsv;
+use super::row_file::FileError;
+use super::summary::{Status, TargetReached, TauSummary, Throughput, VariantSummary};
+use crate::clock::SimTime;
+use crate::metric::Metrics;
+use crate::policy::Target;
+use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
+use crate::scenario::RecordClients;
+use crate::theory::Consistency;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The files that rows go to, open for the whole scenario.
+pub struct Files {
+    /// `rounds.csv`.
+    pub rounds: RoundsCsv,
+    /// `clients.csv`, unless it is switched off.
+    pub clients: Option<ClientsCsv>,
+}
+
+/// What is known of a run so far.
+pub struct Ledger {
+    name: String,
+    seed: u64,
+    prefix: String,
+    classes: Vec<String>,
+    /// Which clients get rows; `None`: all.
+    recorded: Option<Vec<bool>>,
+    files: Option<Files>,
+    /// Rows that wait for the end of their round, which gives them their weight.
+    waiting: Vec<ClientRow>,
+    target: Option<(Target, TargetReached)>,
+    phases: Phases,
+    outcomes: [u64; 4],
+    tau: [u64; 3],
+    local_steps: u64,
+    compute: [u128; 2],
+    rounds: u64,
+    now: SimTime,
+    metrics: Metrics,
+    best: Metrics,
+    consistency: Consistency,
+    digest: Xxh3,
+}
+
+impl Ledger {
+    /// A ledger for the run of variant `name` with `seed`. Rows of the clients in `record` go to
+    /// `files`; the chosen set depends on `record_seed`, the scenario's.
+    pub fn new(
+        name: &str,
+        seed: u64,
+        classes: Vec<String>,
+        clients: usize,
+        target: Option<Target>,
+        (record, record_seed): (RecordClients, u64),
+        files: Option<Files>,
+    ) -> Self {
+        let none = TargetReached {
+            reached: false,
+            rounds: None,
+            virtual_seconds: None,
+        };
+        Ledger {
+            prefix: format!("{name},{seed}"),
+            name: name.into(),
+            seed,
+            classes,
+            recorded: recorded(record, record_seed, clients),
+            files,
+            waiting: Vec::new(),
+            target: target.map(|target| (target, none)),
+            phases: Phases::default(),
+            outcomes: [0; 4],
+            tau: [u64::MAX, 0, 0],
+            local_steps: 0,
+            compute: [0; 2],
+            rounds: 0,
+            now: SimTime::ZERO,
+            metrics: Metrics::default(),
+            best: Metrics::default(),
+            consistency: Consistency {
+                chi2: 0.0,
+                missing_mass: 1.0,
+            },
+            digest: Xxh3::new(),
+        }
+    }
+
+    /// Clients came back.
+    pub fn arrived(&mut self, rows: Vec<ClientRow>) {
+        for row in &rows {
+            self.phases.add(row);
+            self.outcomes[row.outcome as usize] += 1;
+            self.local_steps += row.tau;
+            let used = row.outcome == Outcome::Used;
+            self.compute[usize::from(used)] += u128::from(row.compute.nanos());
+            if used {
+                let [least, sum, most] = self.tau;
+                self.tau = [least.min(row.tau), sum + row.tau, most.max(row.tau)];
+            }
+            self.digest_row(row);
+        }
+        let files = self.files.as_ref().and_then(|files| files.clients.as_ref());
+        match (&self.recorded, files) {
+            (_, None) => {}
+            (None, _) if self.waiting.is_empty() => self.waiting = rows,
+            (None, _) => self.waiting.extend(rows),
+            (Some(chosen), _) => {
+                let kept = rows.into_iter().filter(|row| chosen[row.client as usize]);
+                self.waiting.extend(kept);
+            }
+        }
+    }
+
+    /// A round closed.
+    pub fn closed(&mut self, row: &RoundRow) -> Result<(), FileError> {
+        self.rounds = row.round;
+        self.consistency = Consistency {
+            chi2: row.chi2,
+            missing_mass: row.missing_mass,
+        };
+        for bits in [
+            row.round,
+            row.closed.nanos(),
+            row.arrived as u64,
+            row.tau_eff.to_bits(),
+        ] {
+            self.digest.update(&bits.to_le_bytes());
+        }
+        if let Some(metrics) = row.metrics {
+            self.measured(row.closed, &metrics);
+        }
+        self.now = row.closed;
+        self.write_waiting(row.weight_scale)?;
+        match &mut self.files {
+            Some(files) => files.rounds.add(&self.prefix, row),
+            None => Ok(()),
+        }
+    }
+
+    /// The model was measured.
+    pub fn measured(&mut self, now: SimTime, metrics: &Metrics) {
+        self.metrics = *metrics;
+        self.best.keep_best(metrics);
+        for (_, value) in metrics.iter() {
+            self.digest.update(&value.to_bits().to_le_bytes());
+        }
+        if let Some((target, reached)) = &mut self.target
+            && !reached.reached
+            && metrics
+                .get(target.metric)
+                .is_some_and(|value| target.bound.met(value))
+        {
+            let (rounds, seconds) = (Some(self.rounds), Some(now.seconds()));
+            *reached = TargetReached {
+                reached: true,
+                rounds,
+                virtual_seconds: seconds,
+            };
+        }
+    }
+
+    /// The run ended at `now`, with `on_the_way` clients not back, and the meter read afresh.
+    pub fn ended(&mut self, now: SimTime, on_the_way: usize, consistency: Consistency) {
+        self.now = now;
+        self.outcomes[Outcome::Unfinished as usize] += on_the_way as u64;
+        self.consistency = consistency;
+    }
+
+    /// Rounds closed so far, the time, and the last metrics: what a progress bar shows.
+    pub fn progress(&self) -> (u64, SimTime, &Metrics) {
+        (self.rounds, self.now, &self.metrics)
+    }
+
+    /// Gives the files back, with everything in them that is known; rows of a round that never
+    /// closed have no weight.
+    pub fn take_files(&mut self) -> Result<Option<Files>, FileError> {
+        self.write_waiting(0.0)?;
+        if let Some(files) = &mut self.files {
+            files.rounds.flush()?;
+            files.clients.as_mut().map_or(Ok(()), ClientsCsv::flush)?;
+        }
+        Ok(self.files.take())
+    }
+
+    /// The run in numbers.
+    pub fn summary(
+        &self,
+        stopped: Option<StopReason>,
+        wall_seconds: f64,
+        train_seconds: f64,
+        model_digest: String,
+    ) -> VariantSummary {
+        let used = self.outcomes[Outcome::Used as usize];
+        let [least, sum, most] = self.tau;
+        let [lost, kept] = self.compute.map(|nanos| nanos as f64);
+        VariantSummary {
+            name: self.name.clone(),
+            seed: self.seed,
+            status: if stopped.is_some() {
+                Status::Complete
+            } else {
+                Status::Incomplete
+            },
+            stopped_by: stopped.map_or("", StopReason::name),
+            rounds: self.rounds,
+            virtual_seconds: self.now.seconds(),
+            metrics: self.metrics,
+            best: self.best,
+            target: self.target.map(|(_, reached)| reached),
+            chi2: self.consistency.chi2,
+            missing_mass: self.consistency.missing_mass,
+            tau: TauSummary {
+                min: if used == 0 { 0 } else { least },
+                mean: if used == 0 {
+                    0.0
+                } else {
+                    sum as f64 / used as f64
+                },
+                max: most,
+            },
+            latency_seconds: self.phases.clone(),
+            outcomes: self.outcomes,
+            waste: if lost > 0.0 {
+                lost / (lost + kept)
+            } else {
+                0.0
+            },
+            throughput: Throughput {
+                wall_seconds,
+                train_seconds,
+                local_steps: self.local_steps,
+                client_rounds: self.outcomes.iter().sum(),
+            },
+            digest: format!("{:032x}", self.digest.digest128()),
+            model_digest,
+        }
+    }
+
+    fn digest_row(&mut self, row: &ClientRow) {
+        let mut bytes = [0u8; 64];
+        let parts = [
+            row.round,
+            u64::from(row.client) << 8 | row.outcome as u64,
+            row.tau,
+            row.dispatched.nanos(),
+            row.download.nanos(),
+            row.compute.nanos(),
+            row.arrived.nanos(),
+            row.raw_weight.to_bits(),
+        ];
+        for (into, part) in bytes.chunks_exact_mut(8).zip(parts) {
+            into.copy_from_slice(&part.to_le_bytes());
+        }
+        self.digest.update(&bytes);
+    }
+
+    fn write_waiting(&mut self, weight_scale: f64) -> Result<(), FileError> {
+        let clients = self.files.as_mut().and_then(|files| files.clients.as_mut());
+        if let Some(clients) = clients {
+            for row in self.waiting.drain(..) {
+                clients.add(
+                    &self.prefix,
+                    &self.classes,
+                    &row,
+                    row.raw_weight * weight_scale,
+                )?;
+            }
+            clients.tick()?;
+        }
+        Ok(())
+    }
+}

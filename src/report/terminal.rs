@@ -1,0 +1,315 @@
+//! The table a user sees at the end.
+
+use super::latency::{Phase, Phases};
+use super::summary::{Summary, VariantSummary};
+use crate::clock::Span;
+use crate::metric::Metric;
+use std::fmt::Write;
+
+/// Whether to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Plain text.
+    Plain,
+    /// ANSI colours.
+    Colour,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Style::Plain => text.to_string(),
+            Style::Colour => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn verdict(self, ok: bool) -> String {
+        if ok {
+            self.paint("32", "met")
+        } else {
+            self.paint("31;1", "NOT MET")
+        }
+    }
+}
+
+/// All runs of one variant, one per seed.
+struct Group<'a> {
+    name: &'a str,
+    runs: Vec<&'a VariantSummary>,
+}
+
+/// The results of a scenario as text, at most 80 columns wide for up to four variants.
+pub fn results(summary: &Summary, style: Style) -> String {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in &summary.variants {
+        match groups.iter_mut().find(|group| group.name == run.name) {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Group {
+                name: &run.name,
+                runs: vec![run],
+            }),
+        }
+    }
+    let mut out = String::new();
+    for groups in groups.chunks(4) {
+        metrics_table(&mut out, groups, style);
+        out.push('\n');
+    }
+    latency_tables(&mut out, &groups, style);
+    expectations(&mut out, summary, style);
+    out
+}
+
+/// A row of the first table: its label and how to get a cell.
+type Row<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
+
+fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
+    let width = groups
+        .iter()
+        .map(|group| group.name.len() + 2)
+        .max()
+        .unwrap_or(0)
+        .max(17);
+    let mut head = format!("{:22}", "");
+    for group in groups {
+        let _ = write!(head, "{:>width$}", group.name);
+    }
+    let _ = writeln!(out, "{}", style.bold(head.trim_end()));
+    for (label, cell) in rows(groups) {
+        let _ = write!(out, "{label:22}");
+        for group in groups {
+            let cell = cell(group);
+            // Padding counts characters, not bytes: ± and τ are one column each.
+            let pad = width.saturating_sub(cell.chars().count());
+            let _ = write!(out, "{:pad$}{cell}", "");
+        }
+        out.push('\n');
+    }
+}
+
+fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for metric in Metric::ALL {
+        if groups
+            .iter()
+            .any(|group| group.runs[0].metrics.get(metric).is_some())
+        {
+            let cell = move |group: &Group<'_>| {
+                spread(group, |run| run.metrics.get(metric).unwrap_or(f64::NAN))
+            };
+            rows.push((label(metric).into(), Box::new(cell)));
+        }
+    }
+    let mut row = |label: &str, cell: Box<dyn Fn(&Group<'_>) -> String + 'a>| {
+        rows.push((label.into(), cell));
+    };
+    row(
+        "simulated time",
+        Box::new(|group| {
+            let mean = mean(group, |run| run.virtual_seconds);
+            Span::from_nanos_f64(mean * 1e9).map_or("-".into(), |span| span.to_string())
+        }),
+    );
+    row(
+        "rounds",
+        Box::new(|group| number(mean(group, |run| run.rounds as f64))),
+    );
+    row(
+        "local steps τ",
+        Box::new(|group| {
+            let least = group.runs.iter().map(|run| run.tau.min).min().unwrap_or(0);
+            let most = group.runs.iter().map(|run| run.tau.max).max().unwrap_or(0);
+            format!(
+                "{least}..{most} ({})",
+                number(mean(group, |run| run.tau.mean))
+            )
+        }),
+    );
+    row(
+        "χ² of the weights",
+        Box::new(|group| spread(group, |run| run.chi2)),
+    );
+    row(
+        "never heard",
+        Box::new(|group| percent(mean(group, |run| run.missing_mass))),
+    );
+    row(
+        "wasted work",
+        Box::new(|group| percent(mean(group, |run| run.waste))),
+    );
+    row(
+        "late / no step",
+        Box::new(|group| {
+            let sum = |i: usize| group.runs.iter().map(|run| run.outcomes[i]).sum::<u64>();
+            format!("{} / {}", sum(1), sum(2))
+        }),
+    );
+    if groups
+        .iter()
+        .any(|group| group.runs.iter().any(|run| run.target.is_some()))
+    {
+        row(
+            "target reached after",
+            Box::new(|group| {
+                let times: Vec<f64> = group
+                    .runs
+                    .iter()
+                    .filter_map(|run| run.target?.virtual_seconds)
+                    .collect();
+                if times.len() < group.runs.len() {
+                    return "not reached".into();
+                }
+                let mean = times.iter().sum::<f64>() / times.len() as f64;
+                Span::from_nanos_f64(mean * 1e9).map_or("-".into(), |span| span.to_string())
+            }),
+        );
+    }
+    rows
+}
+
+fn label(metric: Metric) -> &'static str {
+    match metric {
+        Metric::TrainLoss => "training loss F(x)",
+        Metric::GradNorm => "gradient norm ‖∇F‖",
+        Metric::TestAccuracy => "test accuracy",
+        Metric::TestLoss => "test loss",
+        Metric::Distance => "distance ‖x − x*‖",
+    }
+}
+
+/// Latencies of every variant, or once for all whose devices behaved alike.
+fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
+    let tables: Vec<String> = groups
+        .iter()
+        .map(|group| latency_table(&group.runs[0].latency_seconds))
+        .collect();
+    let mut shown = vec![false; groups.len()];
+    for first in 0..groups.len() {
+        if shown[first] {
+            continue;
+        }
+        let alike: Vec<usize> = (first..groups.len())
+            .filter(|i| tables[*i] == tables[first])
+            .collect();
+        alike.iter().for_each(|i| shown[*i] = true);
+        let whose = if alike.len() == groups.len() && groups.len() > 1 {
+            "the same for all variants".to_string()
+        } else {
+            alike
+                .iter()
+                .map(|i| groups[*i].name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let head = format!(
+            "{:12}{:>10}{:>10}{:>10}{:>10}{:>10}",
+            "latency", "p50", "p90", "p99", "p99.9", "max"
+        );
+        let _ = writeln!(out, "{}   {}", style.bold(&head), style.dim(&whose));
+        let _ = writeln!(out, "{}", tables[first]);
+    }
+}
+
+fn latency_table(phases: &Phases) -> String {
+    let mut out = String::new();
+    for phase in [Phase::Download, Phase::Compute, Phase::Upload, Phase::Round] {
+        let s = phases.summary(phase);
+        let _ = write!(out, "{:12}", phase.name());
+        for seconds in [s.p50, s.p90, s.p99, s.p999, s.max] {
+            let span = Span::from_nanos_f64(seconds * 1e9).unwrap_or_default();
+            let _ = write!(out, "{:>10}", span.to_string());
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn expectations(out: &mut String, summary: &Summary, style: Style) {
+    for expect in &summary.expect {
+        let measured = expect.measured.map_or("nothing".into(), number);
+        let _ = writeln!(
+            out,
+            "expected {}: {} (measured {measured})",
+            expect.that,
+            style.verdict(expect.ok)
+        );
+    }
+}
+
+fn mean(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> f64 {
+    group.runs.iter().map(|run| of(run)).sum::<f64>() / group.runs.len() as f64
+}
+
+/// The mean, and with several seeds their standard deviation.
+fn spread(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> String {
+    let mean = mean(group, &of);
+    if group.runs.len() < 2 {
+        return number(mean);
+    }
+    let squares = group
+        .runs
+        .iter()
+        .map(|run| (of(run) - mean).powi(2))
+        .sum::<f64>();
+    let std = (squares / (group.runs.len() - 1) as f64).sqrt();
+    format!("{} ±{}", number(mean), two_digits(std))
+}
+
+/// Four significant digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        v if !v.is_finite() => "diverged".into(),
+        0.0 => "0".into(),
+        v if v >= 1e6 => format!("{value:.3e}"),
+        v if v >= 1000.0 => format!("{value:.0}"),
+        v if v < 1e-4 => format!("{value:.2e}"),
+        v => {
+            let digits = (3 - v.log10().floor() as i32).max(0) as usize;
+            format!("{value:.digits$}")
+        }
+    }
+}
+
+fn two_digits(value: f64) -> String {
+    if value >= 1e-3 && value < 100.0 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
+fn percent(part: f64) -> String {
+    if part == 0.0 {
+        "0 %".into()
+    } else {
+        format!("{:.1} %", 100.0 * part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.81234, "0.8123"),
+            (12.3456, "12.35"),
+            (200.0, "200.0"),
+            (1234.5, "1234"),
+            (3.2e-9, "3.20e-9"),
+            (f64::NAN, "diverged"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}
