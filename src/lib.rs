@@ -7,3 +7,4 @@ pub mod metric;
 pub mod policy;
 pub mod random;
 pub mod scenario;
+pub mod units;
