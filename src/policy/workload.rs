@@ -23,6 +23,11 @@ impl Workload {
         }
     }
 
+    /// Training samples of all clients together.
+    pub fn samples(&self) -> u64 {
+        self.samples.iter().map(|n| u64::from(*n)).sum()
+    }
+
     /// Samples in one step of `client`: the batch, or all it has if it has fewer.
     pub fn batch(&self, client: u32) -> usize {
         let own = self.samples.get(client as usize).map_or(1, |n| *n as usize);

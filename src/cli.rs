@@ -1,0 +1,141 @@
+//! The command line.
+
+mod arguments;
+mod bars;
+
+pub use arguments::Arguments;
+
+use crate::report::{Style, results};
+use crate::run::{self, Error, estimate};
+use crate::scenario::Scenario;
+use arguments::{CheckArguments, Command, RunArguments};
+use bars::Bars;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Something went wrong while running.
+const FAILED: u8 = 1;
+/// The command line or the scenario is wrong; nothing was run.
+const BAD_USAGE: u8 = 2;
+/// An `[[expect]]` was not met.
+const NOT_MET: u8 = 3;
+
+/// Does what the command line says.
+pub fn main(arguments: Arguments) -> ExitCode {
+    arguments.start_logging();
+    let done = match &arguments.command {
+        Command::Run(run) => run_scenario(run, arguments.quiet),
+        Command::Check(check) => check_scenario(check),
+    };
+    done.unwrap_or_else(|problem| {
+        eprintln!("{}", problem.text.trim_end());
+        ExitCode::from(problem.code)
+    })
+}
+
+/// A message for the user and the exit code that goes with it.
+struct Problem {
+    text: String,
+    code: u8,
+}
+
+impl Problem {
+    fn usage(text: impl ToString) -> Self {
+        Problem {
+            text: text.to_string(),
+            code: BAD_USAGE,
+        }
+    }
+
+    fn failed(text: impl std::fmt::Display) -> Self {
+        Problem {
+            text: format!("error: {text}"),
+            code: FAILED,
+        }
+    }
+}
+
+fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
+    let scenario = load(arguments)?;
+    let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
+    let mut bars = Bars::new(&scenario, quiet || arguments.json);
+    let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
+        Error::Folder(_) => Problem {
+            text: format!("error: {error}"),
+            code: FAILED,
+        },
+        _ => {
+            let kept = options.out.as_ref().map_or(String::new(), |out| {
+                format!(
+                    "\nWhat was recorded is in {}, marked incomplete.",
+                    out.display()
+                )
+            });
+            Problem::failed(format!("{error}{kept}"))
+        }
+    })?;
+    let text = if arguments.json {
+        let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
+        format!("{json}\n")
+    } else {
+        let mut text = heading(&scenario);
+        text.push_str(&results(&summary, style()));
+        if let Some(out) = &options.out {
+            text.push_str(&format!("written to {}\n", out.display()));
+        }
+        text
+    };
+    print(&text);
+    let met = summary.expect.iter().all(|expect| expect.ok);
+    Ok(if met {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(NOT_MET)
+    })
+}
+
+fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
+    let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+    let threads = arguments.threads();
+    let estimates = estimate(&scenario, threads).map_err(Problem::usage)?;
+    let mut text = heading(&scenario);
+    let runs = scenario.variants.len() as u64 * scenario.repeats;
+    let plural = if runs == 1 { "" } else { "s" };
+    text.push_str(&format!(
+        "valid; {runs} run{plural}, from seed {}\n\n",
+        scenario.seed
+    ));
+    for estimate in estimates {
+        text.push_str(&format!("{estimate}\n"));
+    }
+    print(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn load(arguments: &RunArguments) -> Result<Scenario, Problem> {
+    arguments.scenario.load().map_err(Problem::usage)
+}
+
+fn heading(scenario: &Scenario) -> String {
+    let mut text = scenario.name.clone();
+    if !scenario.description.is_empty() {
+        text.push_str(": ");
+        text.push_str(&scenario.description);
+    }
+    text.push_str("\n\n");
+    text
+}
+
+fn style() -> Style {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if std::io::stdout().is_terminal() && !plain {
+        Style::Colour
+    } else {
+        Style::Plain
+    }
+}
+
+/// Writes to stdout. A reader that has gone away (`| head`) is no error.
+fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}

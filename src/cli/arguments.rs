@@ -1,0 +1,172 @@
+//! What can be said on the command line.
+
+use crate::actors::Pacemaker;
+use crate::run::Options;
+use crate::scenario::{Override, Scenario};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tracing_subscriber::EnvFilter;
+
+/// A straggler-aware federated-learning simulator: the number of local steps each device makes
+/// emerges from timing, and FedNova aggregates whatever arrives.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "Examples:
+  gruppetto run scenarios/demo.toml
+  gruppetto run scenarios/demo.toml --set server.close.deadline=10s --seed 7
+  gruppetto check scenarios/demo.toml
+  gruppetto run scenarios/demo.toml --json | jq '.variants[].metrics'"
+)]
+pub struct Arguments {
+    /// Say less: no progress bar
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more: -v for every round, -vv for everything (RUST_LOG overrides)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Write log messages as JSON, one per line
+    #[arg(long, global = true)]
+    log_json: bool,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Run a scenario: every variant, on the same devices and events
+    Run(RunArguments),
+    /// Validate a scenario and print the resolved plan
+    Check(CheckArguments),
+}
+
+/// Which scenario, with which changes.
+#[derive(Args)]
+pub(super) struct ScenarioArguments {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Change a key of the scenario, e.g. server.close.deadline=10s (may be repeated)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Use another seed than the scenario's
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl ScenarioArguments {
+    pub(super) fn load(&self) -> Result<Scenario, crate::scenario::ScenarioError> {
+        let overrides = self
+            .set
+            .iter()
+            .map(|text| Override::parse(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        Scenario::load(&self.file, &overrides, self.seed)
+    }
+}
+
+#[derive(Args)]
+pub(super) struct RunArguments {
+    #[command(flatten)]
+    pub(super) scenario: ScenarioArguments,
+    /// Folder for the results [default: runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an earlier run in that folder
+    #[arg(long)]
+    force: bool,
+    /// Worker threads [default: one per core]; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Print summary.json instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Run the schedule without training
+    #[arg(long)]
+    timing_only: bool,
+    /// Virtual time jumps from event to event; on the wall clock steps are really taken one by one
+    #[arg(long, value_enum, default_value_t = ClockArgument::Virtual)]
+    clock: ClockArgument,
+    /// With --clock wall: how many simulated seconds pass in a real one
+    #[arg(long, value_name = "X")]
+    speedup: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClockArgument {
+    Virtual,
+    Wall,
+}
+
+impl RunArguments {
+    /// How the scenario is to be run.
+    pub(super) fn options(&self, name: &str) -> Result<Options, String> {
+        let pacemaker = match (self.clock, self.speedup) {
+            (ClockArgument::Virtual, None) => Pacemaker::Virtual,
+            (ClockArgument::Virtual, Some(_)) => {
+                return Err(
+                    "error: --speedup needs --clock wall: virtual time does not pass".into(),
+                );
+            }
+            (ClockArgument::Wall, speedup) => Pacemaker::Wall(speedup.unwrap_or(1.0)),
+        };
+        if let Pacemaker::Wall(speedup) = pacemaker
+            && !(speedup.is_finite() && (1e-6..=1e9).contains(&speedup))
+        {
+            return Err(format!(
+                "error: --speedup {speedup}: expected a number between 0.000001 and 1000000000"
+            ));
+        }
+        let out = self
+            .out
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("runs").join(name));
+        Ok(Options {
+            out: Some(out),
+            force: self.force,
+            threads: threads(self.threads),
+            pacemaker,
+            timing_only: self.timing_only,
+        })
+    }
+}
+
+#[derive(Args)]
+pub(super) struct CheckArguments {
+    #[command(flatten)]
+    pub(super) scenario: ScenarioArguments,
+}
+
+impl CheckArguments {
+    pub(super) fn threads(&self) -> usize {
+        threads(None)
+    }
+}
+
+/// As many as asked for, or one per core.
+fn threads(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    asked.map_or_else(cores, usize::from)
+}
+
+impl Arguments {
+    /// Sends log messages to stderr: warnings, or what -v or RUST_LOG ask for.
+    pub(super) fn start_logging(&self) {
+        let level = match (self.quiet, self.verbose) {
+            (true, 0) => "error",
+            (_, 0) => "warn",
+            (_, 1) => "gruppetto=debug",
+            (_, _) => "trace",
+        };
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+        let builder = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr);
+        // Set up once per process; tests that call the command line twice keep the first.
+        let _ = if self.log_json {
+            builder.json().try_init()
+        } else {
+            builder.try_init()
+        };
+    }
+}

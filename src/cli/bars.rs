@@ -1,0 +1,102 @@
+//! A progress bar for every run.
+
+use crate::actors::Progress;
+use crate::clock::Span;
+use crate::metric::Metric;
+use crate::policy::Stop;
+use crate::report::Ledger;
+use crate::run::Observer;
+use crate::scenario::{Scenario, Variant};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// How often a bar is drawn anew.
+const PERIOD: Duration = Duration::from_millis(60);
+
+/// Draws on stderr, and only if it is a terminal.
+pub(super) struct Bars {
+    width: usize,
+    repeats: u64,
+    hidden: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Bars {
+    pub(super) fn new(scenario: &Scenario, hidden: bool) -> Self {
+        let width = scenario
+            .variants
+            .iter()
+            .map(|variant| variant.name.len())
+            .max()
+            .unwrap_or(0);
+        Bars {
+            width: width.min(24),
+            repeats: scenario.repeats,
+            hidden,
+            bar: None,
+        }
+    }
+}
+
+impl Observer for Bars {
+    fn begin(&mut self, variant: &Variant, seed: u64) -> Option<Progress> {
+        if self.hidden {
+            return None;
+        }
+        let stop = variant.plan.stop.clone();
+        let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{prefix} {bar:24.cyan/dim} {msg}");
+        bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
+        let seeds = if self.repeats > 1 {
+            format!(" seed {seed}")
+        } else {
+            String::new()
+        };
+        bar.set_prefix(format!(
+            "{:width$}{seeds}",
+            variant.name,
+            width = self.width
+        ));
+        self.bar = Some(bar.clone());
+        if bar.is_hidden() {
+            return None;
+        }
+        let mut drawn: Option<Instant> = None;
+        Some(Box::new(move |ledger: &Ledger| {
+            if drawn.is_none_or(|at| at.elapsed() >= PERIOD) {
+                drawn = Some(Instant::now());
+                bar.set_position((1000.0 * part_done(&stop, ledger)) as u64);
+                bar.set_message(message(&stop, ledger));
+            }
+        }))
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// How much of the run is done, by whichever condition is nearer.
+fn part_done(stop: &Stop, ledger: &Ledger) -> f64 {
+    let (rounds, now, _) = ledger.progress();
+    let by_rounds = stop.rounds.map_or(0.0, |all| rounds as f64 / all as f64);
+    let by_time = stop.time.map_or(0.0, |all| now.seconds() / all.seconds());
+    by_rounds.max(by_time).min(1.0)
+}
+
+fn message(stop: &Stop, ledger: &Ledger) -> String {
+    let (rounds, now, metrics) = ledger.progress();
+    let of = stop.rounds.map_or(String::new(), |all| format!("/{all}"));
+    let mut text = format!("round {rounds}{of}, {}", Span::from_nanos(now.nanos()));
+    for (metric, name) in [
+        (Metric::TestAccuracy, "accuracy"),
+        (Metric::TrainLoss, "loss"),
+    ] {
+        if let Some(value) = metrics.get(metric) {
+            text.push_str(&format!(", {name} {value:.3}"));
+        }
+    }
+    text
+}

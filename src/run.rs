@@ -1,0 +1,275 @@
+//! Runs a whole scenario: every variant with every seed, into one folder.
+
+mod build;
+mod estimate;
+mod expect;
+
+pub use build::{BuildError, Built, build};
+pub use estimate::{Estimate, estimate};
+pub use expect::judge;
+
+use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
+use crate::clock::{SimTime, Span};
+use crate::report::{
+    ClientsCsv, FileError, Files, FolderError, Ledger, Phases, RoundsCsv, RunFolder, Status,
+    Summary, VariantSummary, save_tensors, write_hlog,
+};
+use crate::scenario::{RecordClients, Scenario, Variant};
+use std::path::PathBuf;
+use std::time::Instant;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// How a scenario is run; what is run is the scenario's to say.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the files go; `None`: nowhere (for benchmarks).
+    pub out: Option<PathBuf>,
+    /// Whether an earlier run there may be replaced.
+    pub force: bool,
+    /// Worker threads.
+    pub threads: usize,
+    /// Which clock.
+    pub pacemaker: Pacemaker,
+    /// Run the schedule without training.
+    pub timing_only: bool,
+}
+
+/// What can go wrong with a run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A file in it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A run cannot be set up.
+    #[error("variant {variant}: {source}")]
+    #[allow(missing_docs)]
+    Build { variant: String, source: BuildError },
+    /// A run ended before its time.
+    #[error("variant {variant}: {source}")]
+    #[allow(missing_docs)]
+    Run { variant: String, source: RunError },
+}
+
+/// Watches a scenario being run.
+pub trait Observer {
+    /// A run begins; what is returned is told of every aggregation.
+    fn begin(&mut self, variant: &Variant, seed: u64) -> Option<Progress>;
+    /// The run is over.
+    fn end(&mut self);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn begin(&mut self, _: &Variant, _: u64) -> Option<Progress> {
+        None
+    }
+
+    fn end(&mut self) {}
+}
+
+/// Runs every variant with every seed. Whatever goes wrong, the folder keeps what was recorded,
+/// and its summary says that it is incomplete.
+pub fn run(
+    scenario: &Scenario,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Summary, Error> {
+    let folder = match &options.out {
+        Some(path) => Some(RunFolder::create(path, options.force)?),
+        None => None,
+    };
+    let mut summary = Summary {
+        name: scenario.name.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        status: Status::Incomplete,
+        error: None,
+        scenario_digest: format!("{:032x}", xxh3_128(scenario.resolved.as_bytes())),
+        variants: Vec::new(),
+        expect: Vec::new(),
+    };
+    let result = run_all(scenario, options, folder.as_ref(), observer, &mut summary);
+    match &result {
+        Ok(()) => {
+            summary.expect = judge(scenario, &summary.variants);
+            summary.status = Status::Complete;
+        }
+        Err(error) => summary.error = Some(error.to_string()),
+    }
+    if let Some(folder) = &folder {
+        let written = write_end(folder, &summary);
+        // The first trouble is the one to report; it may well be the cause of this one.
+        result?;
+        written?;
+    } else {
+        result?;
+    }
+    Ok(summary)
+}
+
+fn run_all(
+    scenario: &Scenario,
+    options: &Options,
+    folder: Option<&RunFolder>,
+    observer: &mut dyn Observer,
+    summary: &mut Summary,
+) -> Result<(), Error> {
+    let mut files = None;
+    if let Some(folder) = folder {
+        // Killed at any moment from now on, the folder says that it is incomplete.
+        folder.write_summary(summary)?;
+        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
+        let clients = match scenario.record_clients {
+            RecordClients::Off => None,
+            _ => Some(ClientsCsv::create(&folder.file("clients.csv"))?),
+        };
+        files = Some(Files {
+            rounds: RoundsCsv::create(&folder.file("rounds.csv"))?,
+            clients,
+        });
+    }
+    for variant in &scenario.variants {
+        for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
+            let one = One {
+                scenario,
+                variant,
+                seed,
+                options,
+                folder,
+            };
+            let progress = observer.begin(variant, seed);
+            let result = one.run(&mut files, progress, summary);
+            observer.end();
+            result?;
+        }
+    }
+    Ok(())
+}
+
+/// One run of a scenario.
+struct One<'a> {
+    scenario: &'a Scenario,
+    variant: &'a Variant,
+    seed: u64,
+    options: &'a Options,
+    folder: Option<&'a RunFolder>,
+}
+
+impl One<'_> {
+    fn run(
+        &self,
+        files: &mut Option<Files>,
+        progress: Option<Progress>,
+        summary: &mut Summary,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        let Options {
+            threads,
+            pacemaker,
+            timing_only,
+            ..
+        } = *self.options;
+        let plan = &self.variant.plan;
+        let built =
+            build(plan, self.seed, threads, timing_only).map_err(|source| Error::Build {
+                variant: self.variant.name.clone(),
+                source,
+            })?;
+        let Built {
+            server,
+            world,
+            training,
+        } = built;
+        let ledger = Ledger::new(
+            &self.variant.name,
+            self.seed,
+            world.fleet.classes.clone(),
+            plan.task.clients,
+            plan.stop.target,
+            (self.scenario.record_clients, self.scenario.seed),
+            files.take(),
+        );
+        let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
+        let seed = self.seed;
+        let simulation = Simulation {
+            seed,
+            server,
+            world,
+            ledger,
+            pacemaker,
+            stop_time,
+            progress,
+        };
+        let fail = |source| Error::Run {
+            variant: self.variant.name.clone(),
+            source,
+        };
+        let Finished {
+            parameters,
+            mut ledger,
+            result,
+        } = simulate(simulation).map_err(fail)?;
+        let returned = ledger.take_files();
+        let train_seconds = training
+            .as_ref()
+            .map_or(0.0, |t| t.pool.busy().as_secs_f64());
+        let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let digest = training
+            .as_ref()
+            .map(|_| format!("{:032x}", xxh3_128(&bytes)));
+        summary.variants.push(ledger.summary(
+            result.as_ref().ok().copied(),
+            began.elapsed().as_secs_f64(),
+            train_seconds,
+            digest.unwrap_or_default(),
+        ));
+        result.map_err(fail)?;
+        *files = returned?;
+        if let (Some(folder), Some(training)) = (self.folder, &training) {
+            let name = format!("model-{}.safetensors", self.name());
+            save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
+        }
+        Ok(())
+    }
+
+    fn name(&self) -> String {
+        run_name(&self.variant.name, self.seed, self.scenario.repeats)
+    }
+}
+
+/// The variant's name, and its seed where there are several.
+fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
+    if repeats > 1 {
+        format!("{variant}-{seed}")
+    } else {
+        variant.to_string()
+    }
+}
+
+/// What is written when all runs are over, or when one has failed.
+fn write_end(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
+    let several = |run: &VariantSummary| {
+        summary
+            .variants
+            .iter()
+            .filter(|other| other.name == run.name)
+            .count() as u64
+    };
+    let runs: Vec<(String, Span, &Phases)> = summary
+        .variants
+        .iter()
+        .map(|run| {
+            let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
+            (
+                run_name(&run.name, run.seed, several(run)),
+                length,
+                &run.latency_seconds,
+            )
+        })
+        .collect();
+    let logged = write_hlog(&folder.file("latency.hlog"), &runs);
+    folder.write_summary(summary)?;
+    logged
+}

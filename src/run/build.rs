@@ -1,0 +1,127 @@
+//! From a validated plan to something that can be run.
+
+use crate::aggregate::{Participation, Weighting};
+use crate::client::World;
+use crate::data::{Init, TaskKind};
+use crate::device::FleetError;
+use crate::policy::{Selector, Workload};
+use crate::report::{LoadError, load_tensors};
+use crate::scenario::Plan;
+use crate::server::{Server, Training};
+use crate::solver::Solver;
+use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, TensorError, Trainer};
+use std::sync::Arc;
+
+/// A run cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A device is impossible.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// The file of initial parameters cannot be read.
+    #[error("[task] init: {0}")]
+    Load(#[from] LoadError),
+    /// The file of initial parameters is another model's.
+    #[error("[task] init: {}: {source}", path.display())]
+    #[allow(missing_docs)]
+    Init {
+        path: std::path::PathBuf,
+        source: TensorError,
+    },
+    /// The worker threads cannot be started.
+    #[error("cannot start the worker threads: {0}")]
+    Threads(#[from] std::io::Error),
+}
+
+/// A run that is ready to go.
+pub struct Built {
+    /// The server.
+    pub server: Server,
+    /// The clients' side.
+    pub world: World,
+    /// The task and its workers; `None` if the schedule alone is run.
+    pub training: Option<Training>,
+}
+
+/// Draws the task and the fleet for `seed` and puts everything together.
+pub fn build(
+    plan: &Plan,
+    seed: u64,
+    threads: usize,
+    timing_only: bool,
+) -> Result<Built, BuildError> {
+    let shares = plan.task.shares(seed);
+    let p: Arc<[f64]> = shares.p.into();
+    let payload_bits = 32 * plan.task.parameters() as u64;
+    let fleet = plan.fleet.init(seed, plan.task.clients, payload_bits)?;
+    let solver = Solver { lr: plan.client.lr };
+    let training = if timing_only {
+        None
+    } else {
+        let trainer = trainer(plan, seed, solver, &p);
+        Some(Training {
+            trainer,
+            pool: Arc::new(Pool::new(threads)?),
+        })
+    };
+    let start = match &training {
+        None => Vec::new(),
+        Some(training) => start(plan, seed, &*training.trainer)?,
+    };
+    let selector = Selector::new(&plan.server, seed, &p);
+    let workload = Workload::new(&plan.client, seed, shares.samples);
+    let (config, stop) = (plan.server.clone(), plan.stop.clone());
+    let server = Server::new(config, stop, selector, training.clone(), p, start);
+    let world = World {
+        seed,
+        fleet,
+        workload,
+        solver,
+        training: training.clone(),
+    };
+    Ok(Built {
+        server,
+        world,
+        training,
+    })
+}
+
+fn trainer(plan: &Plan, seed: u64, solver: Solver, p: &[f64]) -> Arc<dyn Trainer> {
+    match &plan.task.kind {
+        TaskKind::Quadratic(config) => {
+            Arc::new(QuadraticTrainer::new(config.init(seed, p), solver, seed))
+        }
+        TaskKind::Synthetic(config) => {
+            let data = config.init(seed, p.len());
+            Arc::new(SoftmaxTrainer::new(data, plan.client.batch, solver, seed))
+        }
+    }
+}
+
+fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, BuildError> {
+    match &plan.task.init {
+        Init::Zeros => Ok(trainer.start(seed, 0.0)),
+        Init::Normal(std) => Ok(trainer.start(seed, *std)),
+        Init::File(path) => {
+            let tensors = load_tensors(path)?;
+            let init = |source| BuildError::Init {
+                path: path.clone(),
+                source,
+            };
+            trainer.values(&tensors).map_err(init)
+        }
+    }
+}
+
+/// Weighting and participation in words, for those who read a plan.
+pub(super) fn rule_in_words(weighting: Weighting, participation: Participation) -> String {
+    let weighting = match weighting {
+        Weighting::FedNova => "FedNova",
+        Weighting::FedAvg => "FedAvg",
+    };
+    let participation = match participation {
+        Participation::Renormalize => "renormalised over those who arrive",
+        Participation::Unbiased => "unbiased over those who are asked",
+    };
+    format!("{weighting}, {participation}")
+}

@@ -1,0 +1,201 @@
+//! What a plan will cost, found by sending one round's clients off without training.
+
+use super::build::{BuildError, Built, build, rule_in_words};
+use crate::clock::{SimTime, Span};
+use crate::data::TaskKind;
+use crate::policy::Close;
+use crate::scenario::{Plan, Scenario};
+use std::fmt;
+
+/// Bytes of a client on its way: its actor, mailbox, sleep, device and bookkeeping, as measured
+/// with a million of them.
+const LIVE_CLIENT: u64 = 1200;
+
+/// What one variant will do and cost.
+pub struct Estimate {
+    variant: String,
+    rule: String,
+    clients: usize,
+    classes: Vec<(String, usize)>,
+    parameters: usize,
+    asked: usize,
+    tau: Option<[u64; 3]>,
+    no_step: usize,
+    late: usize,
+    longest: Span,
+    rounds: Option<u64>,
+    memory: u64,
+    overflow: Option<String>,
+}
+
+/// Estimates every variant of a scenario, for its first seed.
+pub fn estimate(scenario: &Scenario, threads: usize) -> Result<Vec<Estimate>, BuildError> {
+    let of = |plan, name| estimate_one(plan, name, scenario.seed, threads);
+    scenario
+        .variants
+        .iter()
+        .map(|variant| of(&variant.plan, &variant.name))
+        .collect()
+}
+
+fn estimate_one(
+    plan: &Plan,
+    name: &str,
+    seed: u64,
+    threads: usize,
+) -> Result<Estimate, BuildError> {
+    let Built {
+        mut server, world, ..
+    } = build(plan, seed, threads, true)?;
+    let (mut taus, mut no_step, mut late, mut longest) = (Vec::new(), 0, 0, Span::ZERO);
+    let mut overflow = None;
+    let mut asked = 0;
+    match server.open_round(SimTime::ZERO) {
+        Err(error) => overflow = Some(error.to_string()),
+        Ok(selected) => {
+            asked = selected.len();
+            for selected in selected {
+                let request = server.send_off(selected);
+                match world.set_out(server.round().clone(), request) {
+                    Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
+                    Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
+                    Ok(arrival) => {
+                        taus.push(arrival.way.tau);
+                        longest = longest.max(arrival.way.arrives.since(SimTime::ZERO));
+                        let deadline = arrival.round.deadline;
+                        late += usize::from(deadline.is_some_and(|d| arrival.way.arrives > d));
+                    }
+                }
+            }
+        }
+    }
+    let tau = taus
+        .iter()
+        .min()
+        .zip(taus.iter().max())
+        .map(|(least, most)| [*least, taus.iter().sum::<u64>() / taus.len() as u64, *most]);
+    let round = match plan.server.close {
+        Close::Deadline(deadline) => deadline.min(longest.max(Span::from_nanos(1))),
+        _ => longest,
+    };
+    let by_time = plan
+        .stop
+        .time
+        .filter(|_| round > Span::ZERO)
+        .map(|time| time.nanos().div_ceil(round.nanos()));
+    let rounds = match (plan.stop.rounds, by_time) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    let counts = plan.fleet.counts(plan.task.clients);
+    Ok(Estimate {
+        variant: name.into(),
+        rule: rule_in_words(plan.server.rule.weighting, plan.server.rule.participation),
+        clients: plan.task.clients,
+        classes: world.fleet.classes.iter().cloned().zip(counts).collect(),
+        parameters: plan.task.parameters(),
+        asked,
+        tau,
+        no_step,
+        late,
+        longest,
+        rounds,
+        memory: memory(plan, &world.workload, asked, threads),
+        overflow,
+    })
+}
+
+/// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
+/// models as workers may hold.
+fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads: usize) -> u64 {
+    let clients = plan.task.clients as u64;
+    let parameters = plan.task.parameters() as u64;
+    let data = match &plan.task.kind {
+        TaskKind::Quadratic(task) => clients * task.dim as u64 * 8,
+        TaskKind::Synthetic(task) => workload.samples() * (task.features as u64 + 2) * 4 * 10 / 9,
+    };
+    let models = 4 + 6 * threads as u64;
+    asked as u64 * LIVE_CLIENT + clients * 80 + data + models * parameters * 8
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |f: &mut fmt::Formatter<'_>, label: &str, text: String| {
+            writeln!(f, "  {label:14}{text}")
+        };
+        writeln!(f, "{}", self.variant)?;
+        line(f, "rule", self.rule.clone())?;
+        let classes: Vec<String> = self
+            .classes
+            .iter()
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        line(
+            f,
+            "clients",
+            format!("{} ({})", self.clients, classes.join(", ")),
+        )?;
+        let bytes = size(4 * self.parameters as u64);
+        line(
+            f,
+            "model",
+            format!("{} parameters, {bytes} each way", self.parameters),
+        )?;
+        line(f, "asked a round", self.asked.to_string())?;
+        match self.tau {
+            Some([least, mean, most]) => {
+                line(
+                    f,
+                    "local steps",
+                    format!("{least} to {most}, {mean} on average (round 1)"),
+                )?;
+                line(f, "slowest", format!("back after {}", self.longest))?;
+            }
+            None => line(
+                f,
+                "local steps",
+                "none: nobody makes a single step in time".into(),
+            )?,
+        }
+        if self.no_step + self.late > 0 {
+            let text = format!(
+                "{} make no step, {} come late (round 1)",
+                self.no_step, self.late
+            );
+            line(f, "lost", text)?;
+        }
+        match self.rounds {
+            Some(rounds) => {
+                let events = rounds.saturating_mul(self.asked as u64);
+                line(
+                    f,
+                    "rounds",
+                    format!("{rounds} at most, {} client-rounds", count(events)),
+                )?;
+            }
+            None => line(f, "rounds", "until the target is reached".into())?,
+        }
+        if let Some(overflow) = &self.overflow {
+            line(f, "WILL FAIL", overflow.clone())?;
+        }
+        line(f, "memory", format!("about {}", size(self.memory)))
+    }
+}
+
+fn size(bytes: u64) -> String {
+    let b = bytes as f64;
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", b / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", b / 1e6),
+        _ => format!("{:.1} GB", b / 1e9),
+    }
+}
+
+fn count(n: u64) -> String {
+    match n {
+        0..100_000 => n.to_string(),
+        100_000..1_000_000_000 => format!("{:.1} million", n as f64 / 1e6),
+        _ => format!("{:.1e}", n as f64),
+    }
+}

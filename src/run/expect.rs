@@ -1,0 +1,89 @@
+//! Whether what came out is what a scenario said must come out.
+
+use crate::report::{ExpectResult, VariantSummary};
+use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario};
+
+/// Judges every `[[expect]]`, on the means over seeds.
+pub fn judge(scenario: &Scenario, runs: &[VariantSummary]) -> Vec<ExpectResult> {
+    scenario
+        .expects
+        .iter()
+        .map(|expect| judge_one(scenario, expect, runs))
+        .collect()
+}
+
+fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
+    let name = |variant: usize| scenario.variants[variant].name.as_str();
+    let measure = |variant: usize| mean(expect.that, name(variant), runs);
+    let value = |reference: &Reference| match reference {
+        Reference::Number(number) => Some(*number),
+        Reference::Variant(variant) => measure(*variant),
+    };
+    let words = |reference: &Reference| match reference {
+        Reference::Number(number) => number.to_string(),
+        Reference::Variant(variant) => {
+            let measured = measure(*variant).map_or("nothing".into(), |v| format!("{v:.4}"));
+            format!("that of {} ({measured})", name(*variant))
+        }
+    };
+    let measured = measure(expect.of);
+    let (condition, ok) = match &expect.bound {
+        ExpectBound::AtLeast(bound) => (
+            format!("at least {}", words(bound)),
+            measured
+                .zip(value(bound))
+                .is_some_and(|(measured, bound)| measured >= bound),
+        ),
+        ExpectBound::AtMost(bound) => (
+            format!("at most {}", words(bound)),
+            measured
+                .zip(value(bound))
+                .is_some_and(|(measured, bound)| measured <= bound),
+        ),
+        ExpectBound::Within { of, tolerance } => (
+            format!("within {tolerance} of {}", words(of)),
+            measured
+                .zip(value(of))
+                .is_some_and(|(measured, of)| (measured - of).abs() <= *tolerance),
+        ),
+    };
+    let that = format!(
+        "{} of {} {condition}",
+        quantity_name(expect.that),
+        name(expect.of)
+    );
+    ExpectResult { that, ok, measured }
+}
+
+fn mean(that: Quantity, variant: &str, runs: &[VariantSummary]) -> Option<f64> {
+    let values: Vec<f64> = runs
+        .iter()
+        .filter(|run| run.name == variant)
+        .map(|run| quantity(that, run))
+        .collect::<Option<_>>()?;
+    // A run that diverged has no number that could be compared.
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    mean.is_finite().then_some(mean)
+}
+
+fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
+    match that {
+        Quantity::Metric(metric) => run.metrics.get(metric),
+        Quantity::Rounds => Some(run.rounds as f64),
+        Quantity::VirtualSeconds => Some(run.virtual_seconds),
+        Quantity::Chi2 => Some(run.chi2),
+        Quantity::MissingMass => Some(run.missing_mass),
+        Quantity::Waste => Some(run.waste),
+    }
+}
+
+fn quantity_name(that: Quantity) -> &'static str {
+    match that {
+        Quantity::Metric(metric) => metric.name(),
+        Quantity::Rounds => "rounds",
+        Quantity::VirtualSeconds => "virtual_seconds",
+        Quantity::Chi2 => "chi2",
+        Quantity::MissingMass => "missing_mass",
+        Quantity::Waste => "waste",
+    }
+}

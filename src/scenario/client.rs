@@ -1,0 +1,133 @@
+//! `[client]`: how a client works.
+
+use super::dist;
+use super::error::ScenarioError;
+use super::section::Section;
+use super::tree::{Node, Raw};
+use super::value::Unit;
+use crate::data::{TaskConfig, TaskKind};
+use crate::policy::{Amount, Batch, ClientConfig, Redraw, Work};
+use crate::random::Shape;
+
+/// Reads `[client]`, for the clients of a task.
+pub(super) fn read(
+    root: &mut Section<'_>,
+    task: &TaskConfig,
+) -> Result<ClientConfig, ScenarioError> {
+    let mut section = root.open_in("client")?;
+    let batch = read_batch(section.get("batch"), &task.kind)?;
+    let lr = match section.get("lr") {
+        Some(node) => node.number_that("lr", "a number above 0", |lr| lr > 0.0)?,
+        None => 0.02,
+    };
+    let work = section
+        .get("work")
+        .map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
+    Ok(ClientConfig { batch, lr, work })
+}
+
+fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {
+    match (node, task) {
+        (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
+        (None, TaskKind::Synthetic(_)) => Ok(Batch::Size(20)),
+        (
+            Some(Node {
+                value: Raw::String(text),
+                ..
+            }),
+            _,
+        ) if text == "full" => Ok(Batch::Full),
+        (Some(node), TaskKind::Quadratic(_)) => Err(node
+            .at
+            .error("a quadratic task has no samples to batch")
+            .expected("no `batch`, or \"full\"")
+            .help("for noisy gradients set `gradient_noise` in [task]")),
+        (Some(node), TaskKind::Synthetic(_)) => node
+            .whole("batch", 1..=1_000_000_000)
+            .map(|size| Batch::Size(size as usize))
+            .map_err(|error| error.note("or \"full\": all samples of a client in every step")),
+    }
+}
+
+fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
+    let mut section = Section::open("client.work", node)?;
+    let (how, amount) = section.exactly_one(&["until", "epochs", "steps"])?;
+    let work = match how {
+        "until" => {
+            amount.one_of("end of work", &[("deadline", ())], &[])?;
+            Work::UntilDeadline
+        }
+        "epochs" => match task.kind {
+            TaskKind::Quadratic(_) => {
+                return Err(amount
+                    .at
+                    .error("a quadratic task has no samples to pass over")
+                    .expected("{ steps = … } or { until = \"deadline\" }"));
+            }
+            TaskKind::Synthetic(_) => {
+                Work::Epochs(read_amount(amount, &mut section, task, &EPOCHS)?)
+            }
+        },
+        _ => Work::Steps(read_amount(amount, &mut section, task, &STEPS)?),
+    };
+    section.finish("with this work")?;
+    Ok(work)
+}
+
+/// What a fixed amount of work must be.
+struct Rule {
+    name: &'static str,
+    wanted: &'static str,
+    holds: fn(f64) -> bool,
+}
+
+const EPOCHS: Rule = Rule {
+    name: "epochs",
+    wanted: "a number above 0, up to 1 million",
+    holds: |epochs| epochs > 0.0 && epochs <= 1e6,
+};
+const STEPS: Rule = Rule {
+    name: "steps",
+    wanted: "a whole number from 1 to 1 billion",
+    holds: |steps| (1.0..=1e9).contains(&steps) && steps.fract() == 0.0,
+};
+
+fn read_amount(
+    node: &Node,
+    section: &mut Section<'_>,
+    task: &TaskConfig,
+    rule: &Rule,
+) -> Result<Amount, ScenarioError> {
+    let fixed = |node: &Node| node.number_that(rule.name, rule.wanted, rule.holds);
+    if let Raw::Array(nodes) = &node.value {
+        let (given, clients) = (nodes.len(), task.clients);
+        if given != clients {
+            let error = node.at.error(format!(
+                "`{}` has {given} entries for {clients} clients",
+                rule.name
+            ));
+            return Err(error.expected(format_args!("one number per client: {clients}")));
+        }
+        return nodes
+            .iter()
+            .map(fixed)
+            .collect::<Result<_, _>>()
+            .map(Amount::Each);
+    }
+    let dist = dist::read(node, Unit::Plain)?;
+    match dist.shape {
+        Shape::Fixed(_) if !matches!(node.value, Raw::Table(_)) => drop(fixed(node)?),
+        _ if dist.typical() <= 0.0 => {
+            let error = node
+                .at
+                .error(format!("the usual draw of `{}` is not above 0", rule.name));
+            return Err(error.expected("work to be done"));
+        }
+        _ => {}
+    }
+    let redraws = [("round", Redraw::Round), ("once", Redraw::Once)];
+    let redraw = section.get("redraw").map_or(Ok(Redraw::Round), |node| {
+        node.one_of("redraw", &redraws, &[])
+    })?;
+    Ok(Amount::Drawn(dist, redraw))
+}

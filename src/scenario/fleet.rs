@@ -1,0 +1,140 @@
+//! `[fleet]`: who computes, and how fast.
+
+use super::dist;
+use super::error::ScenarioError;
+use super::quadratic::normalized;
+use super::section::Section;
+use super::tree::Node;
+use super::value::Unit;
+use crate::device::{Assign, ClassConfig, FleetConfig};
+use crate::random::Dist;
+
+/// Reads `[fleet]`. `None` if the scenario says nothing of devices.
+pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, ScenarioError> {
+    if root.get("fleet").is_none() {
+        return Ok(None);
+    }
+    let mut section = root.open_in("fleet")?;
+    let assigns = [("random", Assign::Random), ("in-order", Assign::InOrder)];
+    let assign = section.get("assign").map_or(Ok(Assign::Random), |node| {
+        node.one_of("assign", &assigns, &[])
+    })?;
+    let list = section.require(
+        "class",
+        "the classes of devices, each begun by [[fleet.class]]",
+    )?;
+    let nodes = list.array("one [[fleet.class]] or more")?;
+    if nodes.is_empty() {
+        return Err(list
+            .at
+            .error("the fleet has no devices")
+            .expected("one [[fleet.class]] or more"));
+    }
+    let mut classes = Vec::<ClassConfig>::new();
+    for node in nodes {
+        let class = read_class(node)?;
+        if classes.iter().any(|other| other.name == class.name) {
+            let error = node
+                .place("name")
+                .error(format!("there are two classes named \"{}\"", class.name));
+            return Err(error.expected("a different name for every class"));
+        }
+        classes.push(class);
+    }
+    let shares = read_shares(nodes)?;
+    for (class, share) in classes.iter_mut().zip(shares) {
+        class.share = share;
+    }
+    Ok(Some(FleetConfig { assign, classes }))
+}
+
+/// The fleet of a scenario without one: devices that differ in nothing.
+pub(super) fn uniform() -> FleetConfig {
+    let device = ClassConfig {
+        name: "device".into(),
+        share: 1.0,
+        step_time: Dist::fixed(1e6),
+        jitter: 0.0,
+        uplink: None,
+        downlink: None,
+        latency: Dist::fixed(0.0),
+    };
+    FleetConfig {
+        assign: Assign::Random,
+        classes: vec![device],
+    }
+}
+
+/// Reads one class; its share is settled with those of the others.
+fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
+    let mut section = Section::open("fleet.class", node)?;
+    let name = section
+        .require("name", "shown in tables and files")?
+        .identifier("class")?;
+    section.get("share");
+    let step = section.require("step_time", "the time of one local step, such as \"25ms\"")?;
+    let step_time = bounded(step, "step_time", Unit::Time, (1.0, "1ns"))?;
+    let jitter = match section.get("jitter") {
+        Some(node) => node.number_that("jitter", "a number from 0 to 2", |jitter| {
+            (0.0..=2.0).contains(&jitter)
+        })?,
+        None => 0.0,
+    };
+    let mut link = |key| {
+        section
+            .get(key)
+            .map(|node| bounded(node, key, Unit::Rate, (1.0, "1bps")))
+            .transpose()
+    };
+    let (uplink, downlink) = (link("uplink")?, link("downlink")?);
+    let latency = match section.get("latency") {
+        Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
+        None => Dist::fixed(0.0),
+    };
+    section.finish("in a class")?;
+    Ok(ClassConfig {
+        name,
+        share: 0.0,
+        step_time,
+        jitter,
+        uplink,
+        downlink,
+        latency,
+    })
+}
+
+/// A DIST that never falls below a limit.
+fn bounded(
+    node: &Node,
+    name: &str,
+    unit: Unit,
+    (limit, spelled): (f64, &str),
+) -> Result<Dist, ScenarioError> {
+    let dist = dist::floored(dist::read(node, unit)?, limit);
+    dist::never_below(&dist, limit, spelled, name, node)?;
+    Ok(dist)
+}
+
+fn read_shares(classes: &[Node]) -> Result<Vec<f64>, ScenarioError> {
+    let given: Vec<&Node> = classes
+        .iter()
+        .filter_map(|class| class.get("share"))
+        .collect();
+    if given.is_empty() {
+        return Ok(vec![1.0 / classes.len() as f64; classes.len()]);
+    }
+    if let Some(class) = classes.iter().find(|class| class.get("share").is_none()) {
+        let error = class
+            .at
+            .error("this class has no `share`, but others have one");
+        return Err(error.expected("a share for every class, or for none"));
+    }
+    let positive = |node: &&Node| {
+        node.number_that("share", "a number above 0, up to 1", |share| {
+            share > 0.0 && share <= 1.0
+        })
+    };
+    let shares: Vec<f64> = given.iter().map(positive).collect::<Result<_, _>>()?;
+    normalized(shares, given[given.len() - 1], "share")
+        .map_err(|error| error.help("the shares of all classes together make the fleet"))
+}

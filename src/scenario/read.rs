@@ -1,0 +1,145 @@
+//! The second stage: from the tree to validated plans, one per variant.
+
+use super::assign::{self, Assignment};
+use super::error::ScenarioError;
+use super::plan::{Plan, Scenario, Variant};
+use super::section::Section;
+use super::tree::{Node, Raw};
+use super::{client, expect, fleet, resolved, rules, server, stop, task};
+use crate::aggregate::Weighting;
+
+/// Reads a whole scenario.
+pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
+    let mut root = Section::open("", tree)?;
+    let name = root
+        .require("name", "the name of the scenario")?
+        .identifier("scenario")?;
+    let description = root
+        .get("description")
+        .map_or(Ok(String::new()), read_description)?;
+    let seed = root
+        .get("seed")
+        .map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
+    let repeats = root
+        .get("repeats")
+        .map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
+    let variants = read_variants(&mut root, tree)?;
+    let record_clients = expect::read_record(&mut root)?;
+    let expects = expect::read(&mut root, &variants)?;
+    let resolved = resolved::write(tree);
+    Ok(Scenario {
+        name,
+        description,
+        seed,
+        repeats,
+        variants,
+        record_clients,
+        expects,
+        resolved,
+    })
+}
+
+fn read_description(node: &Node) -> Result<String, ScenarioError> {
+    let text = node.text()?;
+    match text.chars().any(|c| c.is_control() && c != '\n') {
+        true => Err(node
+            .at
+            .error("`description` has control characters")
+            .expected("plain text")),
+        false => Ok(text.into()),
+    }
+}
+
+fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, ScenarioError> {
+    let Some(list) = root.get("variant") else {
+        let plan = read_plan(tree)?;
+        let name = match plan.server.rule.weighting {
+            Weighting::FedNova => "fednova",
+            Weighting::FedAvg => "fedavg",
+        };
+        return Ok(vec![Variant {
+            name: name.into(),
+            plan,
+        }]);
+    };
+    let nodes = list.array("[[variant]]")?;
+    if nodes.is_empty() {
+        return Err(list
+            .at
+            .error("there are no variants")
+            .expected("one [[variant]] or more"));
+    }
+    let mut variants = Vec::<Variant>::new();
+    for node in nodes {
+        let variant = read_variant(node, tree)?;
+        if variants.iter().any(|other| other.name == variant.name) {
+            let error = node
+                .place("name")
+                .error(format!("there are two variants named \"{}\"", variant.name));
+            return Err(error.expected("a different name for every variant"));
+        }
+        variants.push(variant);
+    }
+    Ok(variants)
+}
+
+fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
+    let mut section = Section::open("variant", node)?;
+    let name = section
+        .require("name", "shown in tables and files")?
+        .identifier("variant")?;
+    let set = match section.get("set") {
+        Some(Node {
+            value: Raw::Table(_),
+            ..
+        }) => assign::of_set(node.get("set").unwrap_or(node)),
+        Some(other) => {
+            let error = other.wrong_type("a table");
+            return Err(error.expected("paths and values: { server.weighting = \"fedavg\" }"));
+        }
+        None => Vec::new(),
+    };
+    set.iter().try_for_each(may_vary)?;
+    let in_variant = |error: ScenarioError| match set.is_empty() {
+        true => error,
+        false => error.note(format_args!("in variant `{name}`")),
+    };
+    let mut own = tree.clone();
+    assign::apply(&mut own, &set)?;
+    let plan = read_plan(&own).map_err(in_variant)?;
+    Ok(Variant { name, plan })
+}
+
+/// Variants are compared in one run, on the same seeds, and written to the same files.
+fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
+    let Some(first) = assignment.path.first() else {
+        return Ok(());
+    };
+    match first.name.as_str() {
+        name @ ("name" | "description" | "seed" | "repeats" | "record" | "expect" | "variant") => {
+            Err(first
+                .at
+                .error(format!("a variant cannot change `{name}`"))
+                .expected("keys of: stop, task, client, server, fleet"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_plan(tree: &Node) -> Result<Plan, ScenarioError> {
+    let mut root = Section::open("", tree)?;
+    let task = task::read(&mut root)?;
+    let client = client::read(&mut root, &task)?;
+    let server = server::read(&mut root, task.clients)?;
+    let given = fleet::read(&mut root)?;
+    let stop = stop::read(&mut root, &task.kind)?;
+    rules::check(tree, &client, &server, given.as_ref())?;
+    let fleet = given.unwrap_or_else(fleet::uniform);
+    Ok(Plan {
+        task,
+        client,
+        server,
+        fleet,
+        stop,
+    })
+}

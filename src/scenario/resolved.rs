@@ -1,0 +1,143 @@
+//! The scenario written out again, with `--set` and `--seed` applied: enough to repeat the run.
+
+use super::tree::{Node, Raw, Style, Table};
+use std::path::Path;
+use toml_edit::{Key, Value};
+
+/// Makes file names absolute, so that the resolved scenario can be loaded from anywhere.
+pub(super) fn anchor(node: &mut Node, folder: &Path) {
+    anchor_under(node, "", folder);
+}
+
+fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
+    match &mut node.value {
+        Raw::Array(nodes) => nodes
+            .iter_mut()
+            .for_each(|node| anchor_under(node, parent, folder)),
+        Raw::Table(table) => {
+            for entry in &mut table.entries {
+                match (parent, entry.key.as_str(), &mut entry.node.value) {
+                    (_, "empirical", Raw::String(path)) | ("init", "file", Raw::String(path)) => {
+                        *path = absolute(folder, path);
+                    }
+                    _ => anchor_under(&mut entry.node, &entry.key, folder),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn absolute(folder: &Path, path: &str) -> String {
+    let joined = folder.join(path);
+    // Fails only for an empty path or without a current folder: then the name stays as it is.
+    std::path::absolute(&joined)
+        .unwrap_or(joined)
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Writes a tree as TOML: single values first, then a table per section.
+pub(super) fn write(root: &Node) -> String {
+    let mut out = String::new();
+    let Raw::Table(table) = &root.value else {
+        return out;
+    };
+    for entry in &table.entries {
+        if !is_section(&entry.node) {
+            pair(&mut out, &entry.key, &entry.node);
+        }
+    }
+    for entry in &table.entries {
+        section(&mut out, &key(&entry.key), &entry.node);
+    }
+    out
+}
+
+/// A table, or an array of nothing but tables.
+fn is_section(node: &Node) -> bool {
+    match &node.value {
+        Raw::Table(_) => true,
+        Raw::Array(nodes) => {
+            !nodes.is_empty() && nodes.iter().all(|node| matches!(node.value, Raw::Table(_)))
+        }
+        _ => false,
+    }
+}
+
+fn section(out: &mut String, path: &str, node: &Node) {
+    match &node.value {
+        Raw::Table(table) => {
+            out.push_str(&format!("\n[{path}]\n"));
+            // Device classes are the one list of tables inside a section.
+            let is_list = |node: &Node| is_section(node) && matches!(node.value, Raw::Array(_));
+            for entry in table.entries.iter().filter(|entry| !is_list(&entry.node)) {
+                pair(out, &key(&entry.key), &entry.node);
+            }
+            for entry in table.entries.iter().filter(|entry| is_list(&entry.node)) {
+                section(out, &format!("{path}.{}", key(&entry.key)), &entry.node);
+            }
+        }
+        Raw::Array(nodes) if is_section(node) => {
+            for node in nodes {
+                let Raw::Table(table) = &node.value else {
+                    continue;
+                };
+                out.push_str(&format!("\n[[{path}]]\n"));
+                table
+                    .entries
+                    .iter()
+                    .for_each(|entry| pair(out, &key(&entry.key), &entry.node));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// One or more `key = value` lines: an open table becomes dotted keys, because braces mean
+/// something else in a variant's `set`.
+fn pair(out: &mut String, path: &str, node: &Node) {
+    match &node.value {
+        Raw::Table(table) if table.style == Style::Open => {
+            for entry in &table.entries {
+                pair(out, &format!("{path}.{}", key(&entry.key)), &entry.node);
+            }
+        }
+        _ => out.push_str(&format!("{path} = {}\n", inline(node))),
+    }
+}
+
+fn inline(node: &Node) -> String {
+    match &node.value {
+        Raw::String(text) => Value::from(text.as_str()).to_string(),
+        Raw::Integer(number) => number.to_string(),
+        Raw::Float(number) => format!("{number:?}"),
+        Raw::Bool(truth) => truth.to_string(),
+        // No key takes a date: a scenario with one is never written.
+        Raw::Date => "\"\"".into(),
+        Raw::Array(nodes) => {
+            format!(
+                "[{}]",
+                nodes.iter().map(inline).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Raw::Table(table) => format!("{{ {} }}", inline_pairs(table, "").join(", ")),
+    }
+}
+
+fn inline_pairs(table: &Table, prefix: &str) -> Vec<String> {
+    let pairs = table.entries.iter().flat_map(|entry| {
+        let path = format!("{prefix}{}", key(&entry.key));
+        match &entry.node.value {
+            Raw::Table(inner) if inner.style == Style::Open => {
+                inline_pairs(inner, &format!("{path}."))
+            }
+            _ => vec![format!("{path} = {}", inline(&entry.node))],
+        }
+    });
+    pairs.collect()
+}
+
+fn key(name: &str) -> String {
+    Key::new(name).display_repr().into_owned()
+}

@@ -1,0 +1,297 @@
+//! Every key of the language, in one table: what is known, and what later versions bring.
+//!
+//! The same table tells an unknown key from a known one, lists what was expected, and lets
+//! `--set` and a variant's `set` tell a path that leads somewhere from one that does not.
+
+/// A table of the language and its keys.
+pub(super) struct Keys {
+    /// The path of the table; the empty path is the file itself.
+    pub table: &'static str,
+    /// Keys that work.
+    pub now: &'static [&'static str],
+    /// Keys of the language that this version cannot run yet.
+    pub later: &'static [&'static str],
+}
+
+/// The table that stands for every DIST.
+pub(super) const DIST: &str = "dist";
+
+const fn keys(
+    table: &'static str,
+    now: &'static [&'static str],
+    later: &'static [&'static str],
+) -> Keys {
+    Keys { table, now, later }
+}
+
+/// Every table.
+pub(super) const TABLES: &[Keys] = &[
+    keys(
+        "",
+        &[
+            "name",
+            "description",
+            "seed",
+            "repeats",
+            "stop",
+            "task",
+            "client",
+            "server",
+            "fleet",
+            "variant",
+            "record",
+            "expect",
+        ],
+        &["event"],
+    ),
+    keys("stop", &["rounds", "time", "target"], &[]),
+    keys("stop.target", &["metric", "at_least", "at_most"], &[]),
+    keys(
+        "task",
+        &[
+            "kind",
+            "clients",
+            "init",
+            "alpha",
+            "beta",
+            "features",
+            "classes",
+            "size",
+            "model",
+            "dim",
+            "centers",
+            "curvature",
+            "weights",
+            "gradient_noise",
+        ],
+        &[
+            "partition",
+            "dataset",
+            "path",
+            "augment",
+            "file",
+            "label",
+            "client",
+        ],
+    ),
+    keys("task.init", &["normal", "file"], &[]),
+    keys(
+        "client",
+        &["batch", "lr", "work"],
+        &[
+            "lr_schedule",
+            "momentum",
+            "prox",
+            "lr_decay",
+            "weight_decay",
+            "variance_reduction",
+        ],
+    ),
+    keys("client.work", &["until", "epochs", "steps", "redraw"], &[]),
+    keys(
+        "server",
+        &[
+            "close",
+            "late",
+            "partial",
+            "weighting",
+            "tau_eff",
+            "participation",
+            "sample",
+            "scheme",
+            "evaluate_every",
+        ],
+        &["staleness", "max_staleness", "concurrency", "optimizer"],
+    ),
+    keys(
+        "server.close",
+        &["deadline", "first", "of"],
+        &["buffer", "window"],
+    ),
+    keys("server.sample", &["clients", "fraction"], &[]),
+    keys(
+        "fleet",
+        &["assign", "class"],
+        &["server_uplink", "server_downlink"],
+    ),
+    keys(
+        "fleet.class",
+        &[
+            "name",
+            "share",
+            "step_time",
+            "jitter",
+            "uplink",
+            "downlink",
+            "latency",
+        ],
+        &[
+            "speed",
+            "trace",
+            "dropout",
+            "slowdown",
+            "availability",
+            "lr",
+        ],
+    ),
+    keys("record", &["clients"], &["timeline"]),
+    keys("record.clients", &["clients"], &[]),
+    keys("variant", &["name", "set"], &[]),
+    keys(
+        "expect",
+        &["that", "of", "at_least", "at_most", "equals", "within"],
+        &[],
+    ),
+    keys(
+        DIST,
+        &[
+            "uniform",
+            "normal",
+            "lognormal",
+            "pareto",
+            "exponential",
+            "choice",
+            "empirical",
+            "column",
+            "unit",
+            "plus",
+            "min",
+            "max",
+        ],
+        &[],
+    ),
+    keys("dist.normal", &["mean", "std"], &[]),
+    keys("dist.lognormal", &["median", "sigma"], &[]),
+    keys("dist.pareto", &["scale", "shape"], &[]),
+    keys("dist.exponential", &["mean"], &[]),
+];
+
+/// Keys whose value may be a DIST.
+const DISTS: &[&str] = &[
+    "task.size",
+    "task.centers",
+    "client.work.epochs",
+    "client.work.steps",
+    "fleet.class.step_time",
+    "fleet.class.uplink",
+    "fleet.class.downlink",
+    "fleet.class.latency",
+];
+
+/// Keys of one table that exclude each other: `--set` of one takes the place of the others.
+const RIVALS: &[(&str, &[&[&str]])] = &[
+    ("stop.target", &[&["at_least"], &["at_most"]]),
+    ("task.init", &[&["normal"], &["file"]]),
+    ("client.work", &[&["until"], &["epochs"], &["steps"]]),
+    (
+        "server.close",
+        &[&["deadline"], &["first", "of"], &["buffer"], &["window"]],
+    ),
+    ("server.sample", &[&["clients"], &["fraction"]]),
+    (
+        DIST,
+        &[
+            &["uniform"],
+            &["normal"],
+            &["lognormal"],
+            &["pareto"],
+            &["exponential"],
+            &["choice"],
+            &["empirical", "column", "unit"],
+        ],
+    ),
+];
+
+/// The keys of a table of the language.
+pub(super) fn table(path: &str) -> Option<&'static Keys> {
+    TABLES.iter().find(|keys| keys.table == path)
+}
+
+/// The table that the value of `key` in `table` is, where it can be one.
+pub(super) fn child(table_path: &str, key: &str) -> Option<&'static str> {
+    let path = join(table_path, key);
+    let path = if DISTS.contains(&path.as_str()) {
+        DIST
+    } else {
+        &path
+    };
+    table(path).map(|keys| keys.table)
+}
+
+/// The keys that `key` takes the place of when it is assigned in `table`.
+pub(super) fn rivals(table: &str, key: &str) -> Vec<&'static str> {
+    let groups = RIVALS
+        .iter()
+        .find(|(path, _)| *path == table)
+        .map_or(&[][..], |(_, groups)| *groups);
+    match groups.iter().any(|group| group.contains(&key)) {
+        true => groups
+            .iter()
+            .filter(|group| !group.contains(&key))
+            .flat_map(|group| *group)
+            .copied()
+            .collect(),
+        false => Vec::new(),
+    }
+}
+
+/// How messages speak of a table.
+pub(super) fn title(table: &str) -> String {
+    match table {
+        "" => "at the top level".into(),
+        "variant" | "expect" | "fleet.class" => format!("in [[{table}]]"),
+        "stop" | "task" | "client" | "server" | "fleet" | "record" => format!("in [{table}]"),
+        DIST => "in a distribution".into(),
+        _ => format!("in `{}`", table.trim_start_matches("dist.")),
+    }
+}
+
+/// A dotted path.
+pub(super) fn join(table: &str, key: &str) -> String {
+    match table {
+        "" => key.into(),
+        _ => format!("{table}.{key}"),
+    }
+}
+
+impl Keys {
+    /// Whether a key belongs to the language, now or later.
+    pub fn knows(&self, key: &str) -> bool {
+        self.now.contains(&key) || self.later.contains(&key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_nested_table_hangs_on_a_key() {
+        for keys in TABLES.iter().filter(|keys| keys.table.contains('.')) {
+            let (parent, key) = keys.table.rsplit_once('.').unwrap();
+            assert!(
+                table(parent).is_some_and(|parent| parent.knows(key)),
+                "{}",
+                keys.table
+            );
+        }
+        for path in DISTS {
+            let (parent, key) = path.rsplit_once('.').unwrap();
+            assert_eq!(child(parent, key), Some(DIST), "{path}");
+            assert!(
+                table(parent).is_some_and(|parent| parent.knows(key)),
+                "{path}"
+            );
+        }
+        for (path, groups) in RIVALS {
+            let keys = table(path).unwrap();
+            assert!(
+                groups
+                    .iter()
+                    .flat_map(|group| *group)
+                    .all(|key| keys.knows(key)),
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `[stop]`: when a run ends.
+
+use super::error::ScenarioError;
+use super::section::Section;
+use super::tree::Node;
+use crate::clock::Span;
+use crate::data::TaskKind;
+use crate::metric::{Bound, Metric};
+use crate::policy::{Stop, Target};
+
+/// Reads `[stop]`, for a task that has only some of the metrics.
+pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, ScenarioError> {
+    let missing = |error: ScenarioError| {
+        error
+            .expected("at least one of: rounds, time, target")
+            .help("say for example `[stop]` and below it `rounds = 200`")
+    };
+    if root.get("stop").is_none() {
+        return Err(missing(
+            root.at.error("nothing ends the run: there is no [stop]"),
+        ));
+    }
+    let mut section = root.open_in("stop")?;
+    let rounds = section
+        .get("rounds")
+        .map(|node| node.whole("rounds", 1..=i64::MAX as u64))
+        .transpose()?;
+    let time = section.get("time").map(read_time).transpose()?;
+    let target = section
+        .get("target")
+        .map(|node| read_target(node, task))
+        .transpose()?;
+    match (rounds, time, target) {
+        (None, None, None) => Err(missing(
+            section.at.error("nothing ends the run: [stop] is empty"),
+        )),
+        _ => Ok(Stop {
+            rounds,
+            time,
+            target,
+        }),
+    }
+}
+
+fn read_time(node: &Node) -> Result<Span, ScenarioError> {
+    match node.duration()? {
+        Span::ZERO => Err(node
+            .at
+            .error("`time` cannot be zero")
+            .expected("more than 0s")),
+        span => Ok(span),
+    }
+}
+
+fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
+    let mut section = Section::open("stop.target", node)?;
+    let metric = section.require("metric", "what is measured, such as \"train_loss\"")?;
+    let (side, value) = section.exactly_one(&["at_least", "at_most"])?;
+    let metric = metric.one_of("metric", &metrics_of(task), &[])?;
+    let value = value.number()?;
+    let bound = if side == "at_least" {
+        Bound::AtLeast(value)
+    } else {
+        Bound::AtMost(value)
+    };
+    Ok(Target { metric, bound })
+}
+
+/// The metrics a task has, by name.
+pub(super) fn metrics_of(task: &TaskKind) -> Vec<(&'static str, Metric)> {
+    let has = |metric: &Metric| match task {
+        TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
+        TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
+    };
+    Metric::ALL
+        .into_iter()
+        .filter(has)
+        .map(|metric| (metric.name(), metric))
+        .collect()
+}

@@ -1,0 +1,264 @@
+//! Values of the tree as numbers, names, durations and rates.
+
+use super::error::ScenarioError;
+use super::render::short;
+use super::suggest::nearest;
+use super::tree::{Node, Raw};
+use crate::clock::Span;
+use crate::units::{UnitError, parse_duration, parse_rate};
+use std::ops::RangeInclusive;
+
+/// What kind of number a key holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// A number without a unit.
+    Plain,
+    /// A duration, read as nanoseconds.
+    Time,
+    /// A data rate, read as bits per second.
+    Rate,
+}
+
+impl Unit {
+    /// What a message asks for.
+    pub fn expected(self) -> &'static str {
+        match self {
+            Unit::Plain => "a number without a unit",
+            Unit::Time => "a duration such as \"30s\"; units: ns us ms s m h d",
+            Unit::Rate => "a rate such as \"20Mbps\"; units: bps kbps Mbps Gbps",
+        }
+    }
+
+    /// The unit that is shown when one was forgotten.
+    pub fn usual(self) -> &'static str {
+        match self {
+            Unit::Plain => "",
+            Unit::Time => "s",
+            Unit::Rate => "Mbps",
+        }
+    }
+
+    /// Reads a text that carries its unit.
+    pub fn parse(self, text: &str) -> Result<f64, UnitError> {
+        match self {
+            Unit::Plain => text
+                .trim()
+                .parse()
+                .map_err(|_| UnitError::NoNumber(short(text))),
+            Unit::Time => parse_duration(text).map(|span| span.nanos() as f64),
+            Unit::Rate => parse_rate(text),
+        }
+    }
+}
+
+impl Node {
+    /// The error for a value of the wrong kind.
+    pub fn wrong_type(&self, wanted: &str) -> ScenarioError {
+        self.at
+            .error(format!("expected {wanted}, found {}", self.describe()))
+    }
+
+    fn describe(&self) -> String {
+        match &self.value {
+            Raw::String(text) => format!("the string \"{}\"", short(text)),
+            Raw::Integer(number) => format!("the number {number}"),
+            Raw::Float(number) => format!("the number {number:?}"),
+            Raw::Bool(truth) => format!("`{truth}`"),
+            Raw::Date => "a date or time of day".into(),
+            Raw::Array(_) => "an array".into(),
+            Raw::Table(_) => "a table".into(),
+        }
+    }
+
+    /// Any string.
+    pub fn text(&self) -> Result<&str, ScenarioError> {
+        match &self.value {
+            Raw::String(text) => Ok(text),
+            _ => Err(self.wrong_type("a string").expected("text in quotes")),
+        }
+    }
+
+    /// An array of any values.
+    pub fn array(&self, what: &str) -> Result<&[Node], ScenarioError> {
+        match &self.value {
+            Raw::Array(nodes) => Ok(nodes),
+            _ => Err(self.wrong_type("an array").expected(what)),
+        }
+    }
+
+    /// A whole number within bounds.
+    pub fn whole(&self, name: &str, bounds: RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+        let wanted = match (*bounds.start(), *bounds.end()) {
+            (low, end) if end >= i64::MAX as u64 => format!("a whole number, {low} or more"),
+            (low, high) => format!("a whole number from {low} to {high}"),
+        };
+        match self.value {
+            Raw::Integer(number) => match u64::try_from(number) {
+                Ok(number) if bounds.contains(&number) => Ok(number),
+                _ => Err(self
+                    .at
+                    .error(format!("`{name}` cannot be {number}"))
+                    .expected(wanted)),
+            },
+            _ => Err(self.quoted(self.wrong_type("a whole number").expected(wanted))),
+        }
+    }
+
+    /// A finite number without a unit.
+    pub fn number(&self) -> Result<f64, ScenarioError> {
+        match self.value {
+            Raw::Integer(number) => Ok(number as f64),
+            Raw::Float(number) if number.is_finite() => Ok(number),
+            Raw::Float(number) => Err(self
+                .at
+                .error(format!("{number} is not a usable number"))
+                .expected("a finite number")),
+            _ => Err(self.quoted(self.wrong_type("a number").expected(Unit::Plain.expected()))),
+        }
+    }
+
+    /// A number that satisfies a condition, which `wanted` puts in words.
+    pub fn number_that(
+        &self,
+        name: &str,
+        wanted: &str,
+        holds: impl Fn(f64) -> bool,
+    ) -> Result<f64, ScenarioError> {
+        let number = self.number()?;
+        match holds(number) {
+            true => Ok(number),
+            false => Err(self
+                .at
+                .error(format!("`{name}` cannot be {number}"))
+                .expected(wanted)),
+        }
+    }
+
+    /// A duration.
+    pub fn duration(&self) -> Result<Span, ScenarioError> {
+        self.with_unit(Unit::Time, parse_duration)
+    }
+
+    /// A number in the base unit of its kind.
+    pub fn quantity(&self, unit: Unit) -> Result<f64, ScenarioError> {
+        match unit {
+            Unit::Plain => self.number(),
+            _ => self.with_unit(unit, |text| unit.parse(text)),
+        }
+    }
+
+    fn with_unit<T>(
+        &self,
+        unit: Unit,
+        parse: impl Fn(&str) -> Result<T, UnitError>,
+    ) -> Result<T, ScenarioError> {
+        let number = match &self.value {
+            Raw::String(text) => {
+                return parse(text).map_err(|error| self.unit_error(unit, text, error));
+            }
+            Raw::Integer(number) => number.to_string(),
+            Raw::Float(number) => number.to_string(),
+            _ => {
+                return Err(self
+                    .wrong_type("a number with a unit")
+                    .expected(unit.expected()));
+            }
+        };
+        let error = self
+            .at
+            .error(format!("{number} has no unit"))
+            .expected(unit.expected());
+        Err(error.help(format_args!("write `\"{number}{}\"`", unit.usual())))
+    }
+
+    fn unit_error(&self, unit: Unit, text: &str, error: UnitError) -> ScenarioError {
+        let help = match &error {
+            UnitError::NoUnit(_) => Some(format!(
+                "write `\"{}{}\"`",
+                short(text.trim()),
+                unit.usual()
+            )),
+            UnitError::UnknownUnit {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean `{nearest}`?")),
+            _ => None,
+        };
+        let said = self.at.error(short_error(error)).expected(unit.expected());
+        match help {
+            Some(help) => said.help(help),
+            None => said,
+        }
+    }
+
+    /// One name of several. `later` are names that this version cannot run yet.
+    pub fn one_of<T: Copy>(
+        &self,
+        what: &str,
+        now: &[(&'static str, T)],
+        later: &[&'static str],
+    ) -> Result<T, ScenarioError> {
+        let names = || now.iter().map(|(name, _)| *name);
+        let list = names()
+            .map(|name| format!("\"{name}\""))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let Raw::String(text) = &self.value else {
+            return Err(self
+                .wrong_type(&format!("a {what}"))
+                .expected(format_args!("one of: {list}")));
+        };
+        if let Some((_, value)) = now.iter().find(|(name, _)| name == text) {
+            return Ok(*value);
+        }
+        if later.contains(&text.as_str()) {
+            return Err(self.later(&format!("{what} \"{text}\""), &list));
+        }
+        let error = self.at.error(format!("unknown {what} \"{}\"", short(text)));
+        let near = nearest(text, names()).or_else(|| nearest(text, later.iter().copied()));
+        Err(error.expected(format_args!("one of: {list}")).meant(near))
+    }
+
+    /// The error for something that the language has and this version has not.
+    pub fn later(&self, what: &str, now: &str) -> ScenarioError {
+        self.at
+            .error(format!("{what} is not yet supported"))
+            .expected(format_args!("one of: {now}"))
+    }
+
+    /// A name that is safe in tables, files and folders.
+    pub fn identifier(&self, what: &str) -> Result<String, ScenarioError> {
+        const LONGEST: usize = 64;
+        let text = self.text()?;
+        let safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        match text.len() {
+            1..=LONGEST if text.chars().all(safe) => Ok(text.into()),
+            _ => Err(self
+                .at
+                .error(format!(
+                    "\"{}\" cannot be the name of a {what}",
+                    short(text)
+                ))
+                .expected(format_args!("1 to {LONGEST} letters, digits, - and _"))),
+        }
+    }
+
+    /// Adds a hint to an error about a number that was put in quotes.
+    fn quoted(&self, error: ScenarioError) -> ScenarioError {
+        match &self.value {
+            Raw::String(text) if text.trim().parse::<f64>().is_ok() => {
+                error.help("remove the quotes")
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Unit errors quote what they could not read; a very long text is cut.
+fn short_error(error: UnitError) -> String {
+    let text = error.to_string();
+    match text.chars().count() {
+        0..=90 => text,
+        _ => format!("{}…", text.chars().take(89).collect::<String>()),
+    }
+}

@@ -1,0 +1,188 @@
+//! `--set`, `--seed`, the `set` of variants, and the resolved scenario.
+
+use gruppetto::aggregate::Weighting;
+use gruppetto::clock::Span;
+use gruppetto::data::Init;
+use gruppetto::policy::{Amount, Close, Redraw, Sample, Work};
+use gruppetto::random::{Dist, Shape};
+use gruppetto::scenario::{Override, Scenario, ScenarioError};
+use std::fs;
+
+const BASE: &str = r#"
+name = "base"
+stop.rounds = 5
+
+[server]
+close = { deadline = "30s" }
+
+[[fleet.class]]
+name = "fast"
+step_time = "1ms"
+
+[[fleet.class]]
+name = "slow"
+step_time = { lognormal = { median = "9ms", sigma = 0.5 } }
+"#;
+
+fn set(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+    let overrides: Vec<_> = overrides.iter().map(|one| Override::parse(one)).collect::<Result<_, _>>()?;
+    Scenario::parse("base.toml", text, &overrides, None)
+}
+
+fn steps(number: f64) -> Work {
+    Work::Steps(Amount::Drawn(Dist::fixed(number), Redraw::Round))
+}
+
+#[test]
+fn set_assigns_at_the_end_of_its_path() {
+    let plan = |overrides: &[&str]| set(BASE, overrides).unwrap().variants.remove(0).plan;
+    let close = |overrides: &[&str]| plan(overrides).server.close;
+    assert_eq!(close(&["server.close.deadline=10s"]), Close::Deadline(Span::from_nanos(10_000_000_000)));
+    assert_eq!(close(&[" server . close . deadline = 10s "]), Close::Deadline(Span::from_nanos(10_000_000_000)));
+    assert_eq!(close(&["server.close={ deadline = \"1h\" }"]), Close::Deadline(Span::from_nanos(3_600_000_000_000)));
+    // One way of closing takes the place of another, and a table that of a single value.
+    let first = ["client.work.steps=2", "server.close.first=2", "server.close.of=3"];
+    assert_eq!(close(&first), Close::First { first: 2, of: 3 });
+    let back = [&first[..], &["server.close=all", "server.close.deadline=1s"]].concat();
+    assert_eq!(close(&back), Close::Deadline(Span::from_nanos(1_000_000_000)));
+    assert_eq!(plan(&["client.work.epochs=2", "client.work.steps=7"]).client.work, steps(7.0));
+    assert_eq!(plan(&["server.sample.fraction=0.5"]).server.sample, Sample::Fraction(0.5));
+    // Classes go by name or by number, also into their distributions.
+    let by_name = plan(&["fleet.class.slow.jitter=0.5", "fleet.class.0.jitter=0.25"]).fleet.classes;
+    assert_eq!([by_name[0].jitter, by_name[1].jitter], [0.25, 0.5]);
+    let slower = plan(&["fleet.class.slow.step_time.lognormal.median=1s"]).fleet.classes;
+    assert_eq!(slower[1].step_time.shape, Shape::Lognormal { median: 1e9, sigma: 0.5 });
+    let even = plan(&["fleet.class.slow.step_time.uniform=[\"1s\", \"2s\"]"]).fleet.classes;
+    assert_eq!(even[1].step_time.shape, Shape::Uniform(1e9, 2e9));
+    // Text, numbers and later assignments.
+    assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
+    assert_eq!(plan(&["client.lr=1e-3"]).client.lr, 1e-3);
+    assert_eq!(plan(&["client.lr=1", "client.lr=2"]).client.lr, 2.0);
+    assert_eq!(set(BASE, &["name=other", "repeats=3", "record.clients=off"]).unwrap().repeats, 3);
+}
+
+#[test]
+fn errors_of_an_override_point_into_it() {
+    for (text, shown) in [
+        (
+            "server.lr=abc",
+            "error: `server.lr` leads nowhere\n  --> --set server.lr=abc\n   |              ^^\n",
+        ),
+        (
+            "client.lr=abc",
+            "error: expected a number, found the string \"abc\"\n  --> --set client.lr=abc\n   |                  ^^^\n",
+        ),
+        (
+            "server.close.deadline= 30",
+            "error: 30 has no unit\n  --> --set server.close.deadline= 30\n   |                               ^^\n",
+        ),
+        (
+            "fleet.class.fats.jitter=0",
+            "error: there is no device class `fats`\n  --> --set fleet.class.fats.jitter=0\n   |                    ^^^^\n",
+        ),
+        (
+            "server.close={ deadline = 10s }",
+            "error: invalid TOML: ",
+        ),
+        (
+            "server.close={ dedline = \"10s\" }",
+            "error: unknown key `dedline` in `server.close`\n  --> --set server.close={ dedline = \"10s\" }\n   |                       ^^^^^^^\n",
+        ),
+        ("client.momentum=0.9", "error: `momentum` in [client] is not yet supported\n  --> --set client.momentum=0.9\n   |               ^^^^^^^^\n"),
+    ] {
+        let error = set(BASE, &[text]).unwrap_err().to_string();
+        assert!(error.starts_with(shown), "{text}\n{error}\nnot\n{shown}");
+    }
+    for (text, piece) in [
+        ("server.deadline=1s", "did you mean `server.close.deadline`?"),
+        ("client.learning_rate=1", "did you mean `client.lr`?"),
+        ("fleet.class.fats.jitter=0", "did you mean `fast`?"),
+        ("fleet.class.7.jitter=0", "one of: fast, slow"),
+        ("variant.a.set=1", "a path outside [[variant]]"),
+        ("seed", "path=value"),
+        ("=5", "a part of the path is empty"),
+        ("client..lr=5", "a part of the path is empty"),
+        ("client.lr=", "a value after the `=`"),
+        ("name=a\nb", "cannot be the name of a scenario"),
+        ("client.lr=1\nseed=2", "expected a number"),
+        ("client=5", "expected a table, found the number 5"),
+    ] {
+        let error = set(BASE, &[text]).unwrap_err().to_string();
+        assert!(error.contains(piece), "{text}: no `{piece}` in\n{error}");
+    }
+}
+
+#[test]
+fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
+    let text = |set: &str| format!("{BASE}\n[[variant]]\nname = \"v\"\nset = {set}\n");
+    let plan = |text: &str| set(text, &[]).unwrap().variants.remove(0).plan;
+    let base = plan(&BASE.replace("[server]\n", "[server]\nevaluate_every = 4\n"));
+    assert_eq!(base.server.evaluate_every, 4);
+    let with_four = |set: &str| plan(&text(set).replace("[server]\n", "[server]\nevaluate_every = 4\n"));
+    assert_eq!(with_four("{ server.weighting = \"fedavg\" }").server.evaluate_every, 4);
+    assert_eq!(with_four("{ server = { weighting = \"fedavg\" } }").server.evaluate_every, 1);
+    assert_eq!(with_four("{ client.work.steps = 3 }").client.work, steps(3.0));
+    assert_eq!(with_four("{ fleet.class.budget.jitter = 0.1 }".replace("budget", "slow").as_str()).fleet.classes[1].jitter, 0.1);
+    // The same in the long form.
+    let long = format!("{BASE}\n[[variant]]\nname = \"v\"\n[variant.set.server]\nweighting = \"fedavg\"\n");
+    assert_eq!(plan(&long).server.rule.weighting, Weighting::FedAvg);
+    assert_eq!(plan(&long).server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
+    // What a variant sets stands above `--set`.
+    let both = set(&text("{ client.lr = 3 }"), &["client.lr=2", "client.batch=7"]).unwrap();
+    assert_eq!(both.variants[0].plan.client.lr, 3.0);
+}
+
+#[test]
+fn the_seed_of_the_command_line_wins() {
+    let seeded = |seed| Scenario::parse("base.toml", BASE, &[], seed);
+    assert_eq!(seeded(None).unwrap().seed, 1);
+    assert_eq!(seeded(Some(9)).unwrap().seed, 9);
+    assert!(seeded(Some(9)).unwrap().resolved.contains("seed = 9\n"));
+    let error = seeded(Some(u64::MAX)).unwrap_err().to_string();
+    assert!(error.contains("--> --seed 18446744073709551615\n   |         ^^^^"), "{error}");
+}
+
+/// Loads what was resolved, in another folder, and compares everything else.
+fn assert_round_trip(scenario: &Scenario) {
+    let mut again = Scenario::parse("/nowhere/else.toml", &scenario.resolved, &[], None)
+        .unwrap_or_else(|error| panic!("{error}\n{}", scenario.resolved));
+    assert_eq!(again.resolved, scenario.resolved, "resolving twice changes nothing");
+    again.resolved.clone_from(&scenario.resolved);
+    assert_eq!(&again, scenario);
+}
+
+#[test]
+fn the_resolved_scenario_is_the_same_scenario() {
+    let variants = "[[variant]]\nname = \"a\"\nset = { server.weighting = \"fedavg\", server.close = { deadline = \"9s\" }, fleet.class.slow.jitter = 0.1 }\n\
+        [[variant]]\nname = \"b\"\n[variant.set.client.work]\nsteps = { uniform = [1, 5] }\n\
+        [[variant]]\nname = \"c\"\nset = { server = { weighting = \"fedavg\" } }\n\
+        [[expect]]\nthat = \"chi2\"\nof = \"a\"\nat_most = \"b\"\n[[expect]]\nthat = \"waste\"\nof = \"b\"\nequals = 1e-7\nwithin = 0.1\n";
+    let quadratic = "name = \"q\"\ndescription = \"quotes \\\" and\\nlines \\\\ ½\"\nclient.work = { steps = [3, 10] }\n[stop]\nrounds = 7\n[stop.target]\nmetric = \"distance\"\nat_most = 1e-300\n\
+        [task]\nkind = \"quadratic\"\nclients = 2\ncenters = [[1, 2], [0.1, -4e21]]\ncurvature = [[1, 2], [3, 4]]\nweights = [0.3, 0.7]\n[server.close]\nfirst = 1\nof = 2\n[record]\nclients = \"off\"\n";
+    for (text, overrides) in [
+        (BASE.to_string(), &[][..]),
+        (BASE.to_string(), &["server.close.deadline=10s", "fleet.class.slow.uplink=3Mbps", "client.lr=0.1"]),
+        (BASE.to_string(), &["server.close.first=2", "server.close.of=3", "client.work.steps=3", "seed=77"]),
+        (format!("{BASE}{variants}"), &["server.evaluate_every=3"]),
+        (quadratic.to_string(), &[]),
+        (quadratic.to_string(), &["task.init.normal=0.5", "name=renamed"]),
+    ] {
+        let scenario = set(&text, overrides).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_round_trip(&scenario);
+    }
+}
+
+#[test]
+fn the_resolved_scenario_finds_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    fs::write(folder.path().join("t.csv"), "t\n20ms\n30ms\n").unwrap();
+    fs::write(folder.path().join("x.safetensors"), "").unwrap();
+    let text = "name = \"t\"\nstop.rounds = 5\ntask.init.file = \"x.safetensors\"\n[[fleet.class]]\nname = \"d\"\n\
+        step_time = { empirical = \"t.csv\", column = \"t\" }\n[[variant]]\nname = \"v\"\nset = { task.init.file = \"./x.safetensors\" }\n";
+    fs::write(&file, text).unwrap();
+    let scenario = Scenario::load(&file, &[], None).unwrap();
+    let expected = Init::File(folder.path().join("x.safetensors"));
+    assert_eq!(scenario.variants[0].plan.task.init, expected);
+    assert_round_trip(&scenario);
+}
