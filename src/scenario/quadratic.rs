@@ -122,9 +122,7 @@ fn read_curvature(node: &Node, clients: usize, dim: usize) -> Result<Curvature, 
 /// The weights, scaled so that rounding in the file does not show.
 fn read_weights(node: &Node, clients: usize) -> Result<Option<Vec<f64>>, ScenarioError> {
     if let Raw::String(_) = node.value {
-        return node
-            .one_of("weights", &[("equal", ())], &[])
-            .map(|()| None);
+        return node.one_of("weights", &[("equal", ())], &[]).map(|()| None);
     }
     let rows = one_per_client(node, "weights", "number", clients)?;
     let positive =
@@ -196,8 +194,9 @@ fn matrix(node: &Node, index: usize, dim: usize) -> Result<Vec<Vec<f64>>, Scenar
     }
     let name = format!("curvature[{index}]");
     let rows = rows.iter().enumerate();
-    let rows: Vec<Vec<f64>> =
-        rows.map(|(index, row)| vector(row, &name, index, dim)).collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<f64>> = rows
+        .map(|(index, row)| vector(row, &name, index, dim))
+        .collect::<Result<_, _>>()?;
     let asymmetric = |i: usize, j: usize| (rows[i][j] - rows[j][i]).abs() > 1e-9;
     if let Some((i, j)) = pairs(dim).find(|&(i, j)| asymmetric(i, j)) {
         let error = wrong(&format!("is not symmetric: row {i}, column {j}"));
