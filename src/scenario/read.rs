@@ -99,6 +99,7 @@ fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
         }
         None => Vec::new(),
     };
+    section.finish("here")?;
     set.iter().try_for_each(may_vary)?;
     let in_variant = |error: ScenarioError| match set.is_empty() {
         true => error,

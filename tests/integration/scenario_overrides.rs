@@ -160,6 +160,14 @@ fn errors_of_an_override_point_into_it() {
         ("client.learning_rate=1", "did you mean `client.lr`?"),
         ("fleet.class.fats.jitter=0", "did you mean `fast`?"),
         ("fleet.class.7.jitter=0", "one of: fast, slow"),
+        (
+            "server.optimizer.kind=adam",
+            "`server.optimizer` is not yet supported",
+        ),
+        (
+            "task.partition.scheme=iid",
+            "`task.partition` is not yet supported",
+        ),
         ("variant.a.set=1", "a path outside [[variant]]"),
         ("seed", "path=value"),
         ("=5", "a part of the path is empty"),
