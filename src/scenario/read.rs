@@ -26,7 +26,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let variants = read_variants(&mut root, tree)?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
-    let resolved = resolved::write(tree);
+    let resolved = resolved::write(tree, seed);
     Ok(Scenario {
         name,
         description,

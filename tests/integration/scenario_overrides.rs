@@ -239,6 +239,7 @@ fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
 fn the_seed_of_the_command_line_wins() {
     let seeded = |seed| Scenario::parse("base.toml", BASE, &[], seed);
     assert_eq!(seeded(None).unwrap().seed, 1);
+    assert!(seeded(None).unwrap().resolved.contains("seed = 1\n"));
     assert_eq!(seeded(Some(9)).unwrap().seed, 9);
     assert!(seeded(Some(9)).unwrap().resolved.contains("seed = 9\n"));
     let error = seeded(Some(u64::MAX)).unwrap_err().to_string();
