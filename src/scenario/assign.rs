@@ -98,6 +98,12 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
             become_table(node, &key.at);
             return Ok(Spot { node, table, key });
         }
+        if keys.later.contains(&key.name.as_str()) {
+            return Err(key.at.error(format!(
+                "`{}` is not yet supported",
+                schema::join(table, &key.name)
+            )));
+        }
         let Some(next) = schema::child(table, &key.name) else {
             return Err(nowhere(path, &tail[0]));
         };

@@ -23,6 +23,7 @@ pub(super) fn read(
     let work = section
         .get("work")
         .map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
+    section.finish("here")?;
     Ok(ClientConfig { batch, lr, work })
 }
 

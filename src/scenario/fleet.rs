@@ -23,6 +23,7 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, Scenar
         "class",
         "the classes of devices, each begun by [[fleet.class]]",
     )?;
+    section.finish("here")?;
     let nodes = list.array("one [[fleet.class]] or more")?;
     if nodes.is_empty() {
         return Err(list

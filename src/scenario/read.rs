@@ -26,7 +26,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let variants = read_variants(&mut root, tree)?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
-    let resolved = resolved::write(tree);
+    let resolved = resolved::write(tree, seed);
     Ok(Scenario {
         name,
         description,
@@ -99,6 +99,7 @@ fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
         }
         None => Vec::new(),
     };
+    section.finish("here")?;
     set.iter().try_for_each(may_vary)?;
     let in_variant = |error: ScenarioError| match set.is_empty() {
         true => error,

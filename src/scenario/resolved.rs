@@ -37,8 +37,9 @@ fn absolute(folder: &Path, path: &str) -> String {
         .into_owned()
 }
 
-/// Writes a tree as TOML: single values first, then a table per section.
-pub(super) fn write(root: &Node) -> String {
+/// Writes a tree as TOML: single values first, then a table per section. The seed is always there,
+/// whether it was written down or not.
+pub(super) fn write(root: &Node, seed: u64) -> String {
     let mut out = String::new();
     let Raw::Table(table) = &root.value else {
         return out;
@@ -47,6 +48,9 @@ pub(super) fn write(root: &Node) -> String {
         if !is_section(&entry.node) {
             pair(&mut out, &entry.key, &entry.node);
         }
+    }
+    if root.get("seed").is_none() {
+        out.push_str(&format!("seed = {seed}\n"));
     }
     for entry in &table.entries {
         section(&mut out, &key(&entry.key), &entry.node);

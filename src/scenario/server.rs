@@ -34,6 +34,7 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
         Some(node) => node.whole("evaluate_every", 1..=i64::MAX as u64)?,
         None => 1,
     };
+    section.finish("here")?;
     Ok(ServerConfig {
         close,
         late,

@@ -30,10 +30,10 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
         .get("target")
         .map(|node| read_target(node, task))
         .transpose()?;
+    let at = section.at.clone();
+    section.finish("here")?;
     match (rounds, time, target) {
-        (None, None, None) => Err(missing(
-            section.at.error("nothing ends the run: [stop] is empty"),
-        )),
+        (None, None, None) => Err(missing(at.error("nothing ends the run: [stop] is empty"))),
         _ => Ok(Stop {
             rounds,
             time,

@@ -25,15 +25,20 @@ const ALIASES: &[(&str, &str)] = &[
     ("mu", "client.prox"),
 ];
 
+/// No name is this long, and comparing a line of a megabyte takes its time.
+const LONGEST: usize = 64;
+
 /// The candidate that differs from `name` by few enough letters.
 pub(super) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    let compared = name.len() <= LONGEST;
     let reach = (name.chars().count() / 3).max(1);
     let lower = name.to_lowercase().replace('_', "-");
     candidates
         .into_iter()
+        .filter(|_| compared)
         .map(|candidate| {
             (
                 damerau_levenshtein(&lower, &candidate.to_lowercase().replace('_', "-")),
@@ -48,6 +53,9 @@ pub(super) fn nearest<'a>(
 /// For a key that its table does not have: a key of the table, or else one elsewhere.
 pub(super) fn key(table: &str, key: &str) -> Option<String> {
     let here = schema::table(table)?;
+    if key.len() > LONGEST {
+        return None;
+    }
     nearest(key, here.now.iter().copied())
         .or_else(|| nearest(key, here.later.iter().copied()))
         .map(String::from)
@@ -58,6 +66,9 @@ pub(super) fn key(table: &str, key: &str) -> Option<String> {
 /// are spelled with `class`.
 pub(super) fn path(wrong: &str, class: Option<&str>) -> Option<String> {
     let last = wrong.rsplit('.').next()?;
+    if wrong.len() > 2 * LONGEST {
+        return None;
+    }
     let spelled = |path: &str| match path.strip_prefix("fleet.class.") {
         Some(rest) => format!("fleet.class.{}.{rest}", class.unwrap_or("NAME")),
         None => path.to_string(),

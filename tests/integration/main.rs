@@ -1,3 +1,7 @@
 //! Behaviour seen from outside the library, one file per kind.
 
+mod scenario_docs;
 mod scenario_errors;
+mod scenario_hostile;
+mod scenario_overrides;
+mod scenario_values;

@@ -55,7 +55,9 @@ at_most = "avg"
 "#;
 
 fn error_of(text: &str) -> String {
-    Scenario::parse("odd.toml", text, &[], None).unwrap_err().to_string()
+    Scenario::parse("odd.toml", text, &[], None)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -74,21 +76,70 @@ fn odd_texts_are_errors_with_a_place() {
     let long_key = format!("{} = 1", "k".repeat(1 << 20));
     let many_keys: String = (0..20_000).map(|i| format!("k{i} = {i}\n")).collect();
     for text in [
-        "", " ", "\n\n\n", "\u{feff}", "#", "\0", "\u{1b}[31m", "=", "[", "]", "[]", "[[]]", "[[a]", "a", "a =",
-        "a = =", "a.b", ".a = 1", "\"\" = 1", "'' = 1", "name = 'x", "name = \"\"\"x", "a = 1 b = 2",
-        "name = 99999999999999999999", "name = 1e999", "seed = 0x", "seed = 1__0", "a = 2026-13-45",
-        "name = \"\\ud800\"", "name = \"\\q\"", "a = [1, 2", "a = { b = 1, b = 2 }", "[a]\n[a]", "[a]\n[[a]]",
-        "a = 1\na.b = 2", "[[a]]\n[a]", "name = \"x\"\nstop = 1979-05-27T07:32:00Z", "\r", "\r\r\n",
-        "name = \"x\"\r\nstop.rounds = 5\rseed = 2", "stop.rounds = 5\nname = \"\u{202e}x\"",
-        &deep_arrays, &deep_tables, &deep_keys, &deep_headers, &endless, &long_line, &long_key, &many_keys,
+        "",
+        " ",
+        "\n\n\n",
+        "\u{feff}",
+        "#",
+        "\0",
+        "\u{1b}[31m",
+        "=",
+        "[",
+        "]",
+        "[]",
+        "[[]]",
+        "[[a]",
+        "a",
+        "a =",
+        "a = =",
+        "a.b",
+        ".a = 1",
+        "\"\" = 1",
+        "'' = 1",
+        "name = 'x",
+        "name = \"\"\"x",
+        "a = 1 b = 2",
+        "name = 99999999999999999999",
+        "name = 1e999",
+        "seed = 0x",
+        "seed = 1__0",
+        "a = 2026-13-45",
+        "name = \"\\ud800\"",
+        "name = \"\\q\"",
+        "a = [1, 2",
+        "a = { b = 1, b = 2 }",
+        "[a]\n[a]",
+        "[a]\n[[a]]",
+        "a = 1\na.b = 2",
+        "[[a]]\n[a]",
+        "name = \"x\"\nstop = 1979-05-27T07:32:00Z",
+        "\r",
+        "\r\r\n",
+        "name = \"x\"\r\nstop.rounds = 5\rseed = 2",
+        "stop.rounds = 5\nname = \"\u{202e}x\"",
+        &deep_arrays,
+        &deep_tables,
+        &deep_keys,
+        &deep_headers,
+        &endless,
+        &long_line,
+        &long_key,
+        &many_keys,
     ] {
         let error = error_of(text);
         let head: String = text.chars().take(40).collect();
         assert!(error.starts_with("error: "), "{head}\n{error}");
         assert!(error.contains("--> odd.toml:"), "{head}\n{error}");
         assert!(error.contains('^'), "{head}\n{error}");
-        assert!(error.chars().all(|c| c == '\n' || !c.is_control()), "{head}\n{error:?}");
-        let longest = error.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(
+            error.chars().all(|c| c == '\n' || !c.is_control()),
+            "{head}\n{error:?}"
+        );
+        let longest = error
+            .lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0);
         assert!(longest <= 120, "{head}\n{error}");
         assert!(error.lines().count() <= 12, "{head}\n{error}");
     }
@@ -96,13 +147,20 @@ fn odd_texts_are_errors_with_a_place() {
 
 #[test]
 fn a_long_line_is_shown_around_its_caret() {
-    let text = format!("name = \"x\"\nclient = {{ lr = 1, {:1000}oops = 2, batch = 1 }}{:1000}# end", "", "");
+    let text = format!(
+        "name = \"x\"\nclient = {{ lr = 1, {:1000}oops = 2, batch = 1 }}{:1000}# end",
+        "", ""
+    );
     let error = error_of(&text);
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines[1], " --> odd.toml:2:1020");
     let caret = lines[4].chars().position(|c| c == '^').unwrap();
     let under: String = lines[3].chars().skip(caret).take(4).collect();
-    assert_eq!((under.as_str(), lines[4].matches('^').count()), ("oops", 4), "{error}");
+    assert_eq!(
+        (under.as_str(), lines[4].matches('^').count()),
+        ("oops", 4),
+        "{error}"
+    );
     assert!(lines[3].contains('…'), "{error}");
 }
 
@@ -111,7 +169,10 @@ fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let load = |path: &Path| Scenario::load(path, &[], None).unwrap_err().to_string();
     let absent = load(&folder.path().join("absent.toml"));
-    assert!(absent.starts_with("error: cannot read the scenario: "), "{absent}");
+    assert!(
+        absent.starts_with("error: cannot read the scenario: "),
+        "{absent}"
+    );
     assert!(absent.contains("absent.toml"), "{absent}");
     assert!(load(folder.path()).starts_with("error: cannot read the scenario: "));
     let binary = folder.path().join("b.toml");
@@ -165,6 +226,31 @@ proptest! {
 }
 
 const PIECES: &[&str] = &[
-    "[", "]", "{", "}", "=", ".", ",", "\"", "'", "\n", "\r", "-", "1", "nan", "inf", "[[", "]]", "\"\"\"", "\u{feff}",
-    "set = { a.b = 1 }", "server.", "\n[fleet]\n", "1e308", "9223372036854775807", "\n[[variant]]\n", "µ", "\\u0000",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "\"",
+    "'",
+    "\n",
+    "\r",
+    "-",
+    "1",
+    "nan",
+    "inf",
+    "[[",
+    "]]",
+    "\"\"\"",
+    "\u{feff}",
+    "set = { a.b = 1 }",
+    "server.",
+    "\n[fleet]\n",
+    "1e308",
+    "9223372036854775807",
+    "\n[[variant]]\n",
+    "µ",
+    "\\u0000",
 ];
