@@ -135,7 +135,10 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     );
     row(
         "χ² of the weights",
-        Box::new(|group| spread(group, |run| run.chi2)),
+        Box::new(|group| {
+            // Rounding leaves 1e-16 where the truth is 0.
+            spread(group, |run| if run.chi2 < 1e-12 { 0.0 } else { run.chi2 })
+        }),
     );
     row(
         "never heard",
@@ -201,7 +204,7 @@ fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
             .collect();
         alike.iter().for_each(|i| shown[*i] = true);
         let whose = if alike.len() == groups.len() && groups.len() > 1 {
-            "the same for all variants".to_string()
+            "all variants alike".to_string()
         } else {
             alike
                 .iter()
@@ -209,11 +212,15 @@ fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let head = format!(
-            "{:12}{:>10}{:>10}{:>10}{:>10}{:>10}",
-            "latency", "p50", "p90", "p99", "p99.9", "max"
-        );
-        let _ = writeln!(out, "{}   {}", style.bold(&head), style.dim(&whose));
+        // The names of those it speaks of, when there is a choice.
+        if groups.len() > 1 {
+            let _ = writeln!(out, "{}", style.dim(&whose));
+        }
+        let mut head = format!("{:12}", "latency");
+        for column in ["p50", "p90", "p99", "p99.9", "max"] {
+            let _ = write!(head, "{column:>10}");
+        }
+        let _ = writeln!(out, "{}", style.bold(&head));
         let _ = writeln!(out, "{}", tables[first]);
     }
 }
@@ -271,6 +278,7 @@ fn number(value: f64) -> String {
         v if v >= 1e6 => format!("{value:.3e}"),
         v if v >= 1000.0 => format!("{value:.0}"),
         v if v < 1e-4 => format!("{value:.2e}"),
+        v if v >= 10.0 && v.fract() == 0.0 => format!("{v:.0}"),
         v => {
             let digits = (3 - v.log10().floor() as i32).max(0) as usize;
             format!("{value:.digits$}")
@@ -304,7 +312,7 @@ mod tests {
             (0.0, "0"),
             (0.81234, "0.8123"),
             (12.3456, "12.35"),
-            (200.0, "200.0"),
+            (200.0, "200"),
             (1234.5, "1234"),
             (3.2e-9, "3.20e-9"),
             (f64::NAN, "diverged"),

@@ -34,6 +34,7 @@ pub struct Meter {
     c: Vec<f64>,
     total: f64,
     heard: f64,
+    unheard: usize,
     ratio: f64,
     added: usize,
 }
@@ -41,12 +42,13 @@ pub struct Meter {
 impl Meter {
     /// A meter for clients with shares `p`.
     pub fn new(p: Arc<[f64]>) -> Self {
-        let c = vec![0.0; p.len()];
+        let (c, unheard) = (vec![0.0; p.len()], p.len());
         Meter {
             p,
             c,
             total: 0.0,
             heard: 0.0,
+            unheard,
             ratio: 0.0,
             added: 0,
         }
@@ -66,6 +68,7 @@ impl Meter {
             self.ratio += p * p * (1.0 / after - 1.0 / before);
         } else {
             self.heard += p;
+            self.unheard -= 1;
             self.ratio += p * p / after;
         }
         self.added += 1;

@@ -288,7 +288,7 @@ mod tests {
                 .into_iter()
                 .map(|(_, ticket)| ticket.wait().unwrap())
                 .sum();
-            assert_eq!(sum, (0..500).map(|i| i * i).sum());
+            assert_eq!(sum, (0..500u64).map(|i| i * i).sum::<u64>());
         }
     }
 
