@@ -5,6 +5,7 @@ use super::ending::Ending;
 use super::recorder::{Happened, RecorderActor};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};
+use crate::policy::Asked;
 use crate::record::{ClientRow, StopReason};
 use crate::server::{Next, Server, ServerError};
 use actix::prelude::*;
@@ -12,6 +13,13 @@ use std::rc::Rc;
 
 /// Rows that travel to the recorder in one message.
 const ROWS: usize = 512;
+/// Clients that are sent off at once.
+const WAVE: usize = 256;
+
+/// More clients are to be sent off.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct NextWave;
 
 pub(super) struct ServerActor {
     server: Server,
@@ -24,6 +32,8 @@ pub(super) struct ServerActor {
     /// The actors of those who take part; nobody else has one.
     clients: Vec<Option<Addr<ClientActor>>>,
     seated: Vec<u32>,
+    /// Who is still to be sent off in this round.
+    asked: std::vec::IntoIter<Asked>,
     deadline: Option<SpawnHandle>,
     stop_time: Option<SimTime>,
     rows: Vec<ClientRow>,
@@ -49,6 +59,7 @@ impl ServerActor {
             around: None,
             clients,
             seated: Vec::new(),
+            asked: Vec::new().into_iter(),
             deadline: None,
             stop_time,
             rows,
@@ -70,22 +81,9 @@ impl ServerActor {
             return;
         };
         self.unseat(&asked);
-        let round = self.server.round().clone();
-        let Some(around) = self.around.clone() else {
-            return;
-        };
-        for asked in asked {
-            let request = self.server.send_off(asked);
-            let seat = &mut self.clients[asked.client as usize];
-            let client = seat.get_or_insert_with(|| {
-                self.seated.push(asked.client);
-                ClientActor::new(around.clone()).start()
-            });
-            client.do_send(Dispatch {
-                round: round.clone(),
-                request,
-            });
-        }
+        self.asked = asked.into_iter();
+        self.dispatch(ctx);
+        let round = self.server.round();
         self.deadline = round.deadline.map(|at| {
             let sleep = self.clock.sleep_until_end_of(at);
             ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| {
@@ -95,8 +93,32 @@ impl ServerActor {
         });
     }
 
+    /// Sends the next wave of clients off, and itself a reminder of the others. A client handles
+    /// its message right after its wave, while both are still in the cache; all of it is one
+    /// instant, for time moves only when nobody has anything left to do.
+    fn dispatch(&mut self, ctx: &mut Context<Self>) {
+        let Some(around) = self.around.clone() else {
+            return;
+        };
+        for asked in self.asked.by_ref().take(WAVE) {
+            let request = self.server.send_off(asked);
+            let seat = &mut self.clients[asked.client as usize];
+            let client = seat.get_or_insert_with(|| {
+                self.seated.push(asked.client);
+                ClientActor::new(around.clone()).start()
+            });
+            client.do_send(Dispatch {
+                round: self.server.round().clone(),
+                request,
+            });
+        }
+        if self.asked.len() > 0 {
+            ctx.notify(NextWave);
+        }
+    }
+
     /// Takes the actors from clients that are free and were not asked again.
-    fn unseat(&mut self, asked: &[crate::policy::Asked]) {
+    fn unseat(&mut self, asked: &[Asked]) {
         if asked.len() == self.seated.len() {
             // Nearly always the same clients again: then there is nobody to unseat.
             if asked
@@ -192,6 +214,14 @@ impl Actor for ServerActor {
             ctx.spawn(sleep.into_actor(self).map(|(), me, _| me.time_is_up()));
         }
         self.open_round(ctx);
+    }
+}
+
+impl Handler<NextWave> for ServerActor {
+    type Result = ();
+
+    fn handle(&mut self, _: NextWave, ctx: &mut Context<Self>) {
+        self.dispatch(ctx);
     }
 }
 
