@@ -287,7 +287,7 @@ fn number(value: f64) -> String {
 }
 
 fn two_digits(value: f64) -> String {
-    if value >= 1e-3 && value < 100.0 {
+    if (1e-3..100.0).contains(&value) {
         format!("{value:.3}")
     } else {
         format!("{value:.1e}")

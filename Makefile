@@ -1,0 +1,30 @@
+# make demo    see it work: two algorithms on the same slow and fast phones
+# make test    every test
+# make check   what CI runs: formatting, lints, documentation, every test
+# make bench   the speed figures of this machine
+
+CARGO ?= cargo
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: demo test check bench picture clean
+
+demo:
+	$(CARGO) build --release --locked --quiet
+	./target/release/gruppetto run scenarios/demo.toml --force
+
+test:
+	$(CARGO) test --locked
+
+check:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+	$(CARGO) test --locked
+
+bench:
+	$(CARGO) build --release --locked --quiet
+	./target/release/gruppetto bench
+	$(CARGO) bench --locked
+
+clean:
+	$(CARGO) clean
