@@ -5,6 +5,7 @@ mod bars;
 
 pub use arguments::Arguments;
 
+use crate::bench::{Extent, bench};
 use crate::report::{Style, results};
 use crate::run::{self, Error, estimate};
 use crate::scenario::Scenario;
@@ -26,6 +27,11 @@ pub fn main(arguments: Arguments) -> ExitCode {
     let done = match &arguments.command {
         Command::Run(run) => run_scenario(run, arguments.quiet),
         Command::Check(check) => check_scenario(check),
+        Command::Bench { quick } => {
+            let extent = if *quick { Extent::Quick } else { Extent::Full };
+            let done = bench(extent, &mut |text| print(text));
+            done.map(|()| ExitCode::SUCCESS).map_err(Problem::failed)
+        }
     };
     done.unwrap_or_else(|problem| {
         eprintln!("{}", problem.text.trim_end());

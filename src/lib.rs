@@ -25,6 +25,7 @@
 
 pub mod actors;
 pub mod aggregate;
+pub mod bench;
 pub mod cli;
 pub mod client;
 pub mod clock;

@@ -4,7 +4,7 @@ mod build;
 mod estimate;
 mod expect;
 
-pub use build::{BuildError, Built, build};
+pub use build::{BuildError, Built, assemble, build, trainer};
 pub use estimate::{Estimate, estimate};
 pub use expect::judge;
 
@@ -14,7 +14,7 @@ use crate::report::{
     ClientsCsv, FileError, Files, FolderError, Ledger, Phases, RoundsCsv, RunFolder, Status,
     Summary, VariantSummary, save_tensors, write_hlog,
 };
-use crate::scenario::{RecordClients, Scenario, Variant};
+use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
 use std::time::Instant;
 use xxhash_rust::xxh3::xxh3_128;
@@ -77,6 +77,26 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
+    let Options {
+        threads,
+        timing_only,
+        ..
+    } = *options;
+    run_with(scenario, options, observer, &|plan, seed| {
+        build(plan, seed, threads, timing_only)
+    })
+}
+
+/// How a run is put together for a plan and a seed.
+pub type Builder<'a> = &'a dyn Fn(&Plan, u64) -> Result<Built, BuildError>;
+
+/// Like [`run`], for those who bring parts of their own, such as another trainer.
+pub fn run_with(
+    scenario: &Scenario,
+    options: &Options,
+    observer: &mut dyn Observer,
+    builder: Builder<'_>,
+) -> Result<Summary, Error> {
     let folder = match &options.out {
         Some(path) => Some(RunFolder::create(path, options.force)?),
         None => None,
@@ -90,7 +110,14 @@ pub fn run(
         variants: Vec::new(),
         expect: Vec::new(),
     };
-    let result = run_all(scenario, options, folder.as_ref(), observer, &mut summary);
+    let result = run_all(
+        scenario,
+        options,
+        folder.as_ref(),
+        observer,
+        builder,
+        &mut summary,
+    );
     match &result {
         Ok(()) => {
             summary.expect = judge(scenario, &summary.variants);
@@ -114,6 +141,7 @@ fn run_all(
     options: &Options,
     folder: Option<&RunFolder>,
     observer: &mut dyn Observer,
+    builder: Builder<'_>,
     summary: &mut Summary,
 ) -> Result<(), Error> {
     let mut files = None;
@@ -130,13 +158,15 @@ fn run_all(
             clients,
         });
     }
+    let pacemaker = options.pacemaker;
     for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
             let one = One {
                 scenario,
                 variant,
                 seed,
-                options,
+                builder,
+                pacemaker,
                 folder,
             };
             let progress = observer.begin(variant, seed);
@@ -153,7 +183,8 @@ struct One<'a> {
     scenario: &'a Scenario,
     variant: &'a Variant,
     seed: u64,
-    options: &'a Options,
+    builder: Builder<'a>,
+    pacemaker: Pacemaker,
     folder: Option<&'a RunFolder>,
 }
 
@@ -165,18 +196,11 @@ impl One<'_> {
         summary: &mut Summary,
     ) -> Result<(), Error> {
         let began = Instant::now();
-        let Options {
-            threads,
-            pacemaker,
-            timing_only,
-            ..
-        } = *self.options;
         let plan = &self.variant.plan;
-        let built =
-            build(plan, self.seed, threads, timing_only).map_err(|source| Error::Build {
-                variant: self.variant.name.clone(),
-                source,
-            })?;
+        let built = (self.builder)(plan, self.seed).map_err(|source| {
+            let variant = self.variant.name.clone();
+            Error::Build { variant, source }
+        })?;
         let Built {
             server,
             world,
@@ -192,7 +216,7 @@ impl One<'_> {
             files.take(),
         );
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-        let seed = self.seed;
+        let (seed, pacemaker) = (self.seed, self.pacemaker);
         let simulation = Simulation {
             seed,
             server,

@@ -66,31 +66,38 @@ impl ServerActor {
         }
     }
 
-    /// Runs `work` on the plain server; an error or panic ends the run.
-    fn watch<T>(&mut self, work: impl FnOnce(&mut Server) -> Result<T, ServerError>) -> Option<T> {
-        let round = self.server.round().number;
-        self.ending.watch(
+    /// Runs a handler's work; an error or panic in it ends the run. What comes after the end is
+    /// not handled any more.
+    fn watch(
+        &mut self,
+        ctx: &mut Context<Self>,
+        work: impl FnOnce(&mut Self, &mut Context<Self>) -> Result<(), ServerError>,
+    ) {
+        if self.ending.is_over() {
+            return;
+        }
+        let ending = self.ending.clone();
+        // The first round is on its way to being opened when there is none yet.
+        let round = self.server.round().number.max(1);
+        ending.watch(
             || format!("the server in round {round}"),
-            || work(&mut self.server),
-        )
+            || work(self, ctx),
+        );
     }
 
-    fn open_round(&mut self, ctx: &mut Context<Self>) {
-        let now = self.clock.now();
-        let Some(asked) = self.watch(|server| Ok(server.open_round(now)?)) else {
-            return;
-        };
+    fn open_round(&mut self, ctx: &mut Context<Self>) -> Result<(), ServerError> {
+        let asked = self.server.open_round(self.clock.now())?;
         self.unseat(&asked);
         self.asked = asked.into_iter();
         self.dispatch(ctx);
-        let round = self.server.round();
-        self.deadline = round.deadline.map(|at| {
+        self.deadline = self.server.round().deadline.map(|at| {
             let sleep = self.clock.sleep_until_end_of(at);
             ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| {
                 me.deadline = None;
-                me.close_round(ctx);
+                me.watch(ctx, Self::close_round);
             }))
         });
+        Ok(())
     }
 
     /// Sends the next wave of clients off, and itself a reminder of the others. A client handles
@@ -142,39 +149,31 @@ impl ServerActor {
         });
     }
 
-    fn close_round(&mut self, ctx: &mut Context<Self>) {
-        if self.ending.is_over() {
-            return;
-        }
+    fn close_round(&mut self, ctx: &mut Context<Self>) -> Result<(), ServerError> {
         if let Some(deadline) = self.deadline.take() {
             ctx.cancel_future(deadline);
         }
         let now = self.clock.now();
-        let Some((row, ends)) = self.watch(|server| server.close_round(now)) else {
-            return;
-        };
+        let (row, ends) = self.server.close_round(now)?;
         self.send_rows();
         self.recorder.do_send(Happened::Closed(row));
         match ends {
             Some(reason) => self.end(now, reason),
-            None => self.open_round(ctx),
+            None => self.open_round(ctx)?,
         }
+        Ok(())
     }
 
     /// `[stop] time` is reached in the middle of a round: the model is measured as it is.
-    fn time_is_up(&mut self) {
-        if self.ending.is_over() {
-            return;
-        }
+    fn time_is_up(&mut self, _: &mut Context<Self>) -> Result<(), ServerError> {
         let now = self.clock.now();
-        let Some(metrics) = self.watch(|server| server.evaluate()) else {
-            return;
-        };
+        let metrics = self.server.evaluate()?;
         self.send_rows();
         if let Some(metrics) = metrics {
             self.recorder.do_send(Happened::Measured(now, metrics));
         }
         self.end(now, StopReason::Time);
+        Ok(())
     }
 
     fn end(&mut self, now: SimTime, reason: StopReason) {
@@ -211,9 +210,13 @@ impl Actor for ServerActor {
         }));
         if let Some(at) = self.stop_time {
             let sleep = self.clock.sleep_until_end_of(at);
-            ctx.spawn(sleep.into_actor(self).map(|(), me, _| me.time_is_up()));
+            ctx.spawn(
+                sleep
+                    .into_actor(self)
+                    .map(|(), me, ctx| me.watch(ctx, Self::time_is_up)),
+            );
         }
-        self.open_round(ctx);
+        self.watch(ctx, Self::open_round);
     }
 }
 
@@ -221,7 +224,10 @@ impl Handler<NextWave> for ServerActor {
     type Result = ();
 
     fn handle(&mut self, _: NextWave, ctx: &mut Context<Self>) {
-        self.dispatch(ctx);
+        self.watch(ctx, |me, ctx| {
+            me.dispatch(ctx);
+            Ok(())
+        });
     }
 }
 
@@ -229,18 +235,16 @@ impl Handler<Arrived> for ServerActor {
     type Result = ();
 
     fn handle(&mut self, Arrived(arrival): Arrived, ctx: &mut Context<Self>) {
-        if self.ending.is_over() {
-            return;
-        }
-        let Some((row, next)) = self.watch(|server| server.arrive(arrival)) else {
-            return;
-        };
-        self.rows.push(row);
-        if next == Next::CloseRound {
-            self.close_round(ctx);
-        } else if self.rows.len() == ROWS {
-            self.send_rows();
-        }
+        self.watch(ctx, |me, ctx| {
+            let (row, next) = me.server.arrive(arrival)?;
+            me.rows.push(row);
+            if next == Next::CloseRound {
+                me.close_round(ctx)?;
+            } else if me.rows.len() == ROWS {
+                me.send_rows();
+            }
+            Ok(())
+        });
     }
 }
 
@@ -253,6 +257,8 @@ impl Handler<TakeModel> for ServerActor {
     type Result = MessageResult<TakeModel>;
 
     fn handle(&mut self, _: TakeModel, _: &mut Context<Self>) -> Self::Result {
+        // A run that failed still has rows to tell of.
+        self.send_rows();
         MessageResult((self.server.take_parameters(), self.server.round().number))
     }
 }

@@ -38,6 +38,12 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Validate a scenario and print the resolved plan
     Check(CheckArguments),
+    /// Measure how fast this machine simulates and trains
+    Bench {
+        /// A few seconds instead of a minute, with fewer clients
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 /// Which scenario, with which changes.

@@ -50,20 +50,24 @@ pub fn build(
     threads: usize,
     timing_only: bool,
 ) -> Result<Built, BuildError> {
-    let shares = plan.task.shares(seed);
-    let p: Arc<[f64]> = shares.p.into();
-    let payload_bits = 32 * plan.task.parameters() as u64;
-    let fleet = plan.fleet.init(seed, plan.task.clients, payload_bits)?;
-    let solver = Solver { lr: plan.client.lr };
     let training = if timing_only {
         None
     } else {
-        let trainer = trainer(plan, seed, solver, &p);
+        let trainer = trainer(plan, seed);
         Some(Training {
             trainer,
             pool: Arc::new(Pool::new(threads)?),
         })
     };
+    assemble(plan, seed, training)
+}
+
+/// Puts a run together around a trainer that may be anybody's.
+pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
+    let shares = plan.task.shares(seed);
+    let p: Arc<[f64]> = shares.p.into();
+    let payload_bits = 32 * plan.task.parameters() as u64;
+    let fleet = plan.fleet.init(seed, plan.task.clients, payload_bits)?;
     let start = match &training {
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
@@ -76,7 +80,7 @@ pub fn build(
         seed,
         fleet,
         workload,
-        solver,
+        solver: solver(plan),
         training: training.clone(),
     };
     Ok(Built {
@@ -86,14 +90,25 @@ pub fn build(
     })
 }
 
-fn trainer(plan: &Plan, seed: u64, solver: Solver, p: &[f64]) -> Arc<dyn Trainer> {
+fn solver(plan: &Plan) -> Solver {
+    Solver { lr: plan.client.lr }
+}
+
+/// The native trainer of a plan's task, with the data of `seed`.
+pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
     match &plan.task.kind {
         TaskKind::Quadratic(config) => {
-            Arc::new(QuadraticTrainer::new(config.init(seed, p), solver, seed))
+            let problem = config.init(seed, &plan.task.shares(seed).p);
+            Arc::new(QuadraticTrainer::new(problem, solver(plan), seed))
         }
         TaskKind::Synthetic(config) => {
-            let data = config.init(seed, p.len());
-            Arc::new(SoftmaxTrainer::new(data, plan.client.batch, solver, seed))
+            let data = config.init(seed, plan.task.clients);
+            Arc::new(SoftmaxTrainer::new(
+                data,
+                plan.client.batch,
+                solver(plan),
+                seed,
+            ))
         }
     }
 }

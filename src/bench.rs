@@ -1,0 +1,83 @@
+//! `gruppetto bench`: the speed figures of this machine.
+//!
+//! Machines are noisy, so what counts are ratios of things measured side by side: the kernel
+//! against NumPy and against the core's own peak, two workers against one, rows written against
+//! rows not written. Absolute rates are for orientation.
+
+mod engine;
+mod kernel;
+mod laps;
+mod whole_run;
+
+use std::fmt::Display;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything, a million live clients included.
+    Full,
+    /// A taste of everything, in a few seconds.
+    Quick,
+}
+
+/// A line of the report.
+pub struct Figure {
+    what: String,
+    measured: String,
+    /// What the project holds itself to, and whether it was met.
+    goal: Option<(String, bool)>,
+}
+
+impl Figure {
+    fn new(what: impl Into<String>, measured: impl Display) -> Self {
+        Figure {
+            what: what.into(),
+            measured: measured.to_string(),
+            goal: None,
+        }
+    }
+
+    fn goal(mut self, goal: impl Display, met: bool) -> Self {
+        self.goal = Some((goal.to_string(), met));
+        self
+    }
+}
+
+/// Measures everything and prints each figure as soon as it is there.
+pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::run::Error> {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("unknown").to_string();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let isa = crate::train::kernel::Isa::detect();
+    print(&format!(
+        "{cores} cores, load {load}, kernels for {isa}\n\n"
+    ));
+    let mut show = |figures: Vec<Figure>| {
+        for Figure {
+            what,
+            measured,
+            goal,
+        } in figures
+        {
+            let goal = goal.map_or(String::new(), |(goal, met)| {
+                format!("  {} {goal}", if met { "ok," } else { "BELOW" })
+            });
+            print(&format!("{what:48}{measured:>12}{goal}\n"));
+        }
+    };
+    show(kernel::figures(extent));
+    show(whole_run::figures(extent)?);
+    show(engine::figures(extent)?);
+    Ok(())
+}
+
+/// A rate in millions a second.
+fn millions(rate: f64) -> String {
+    format!("{:.3} M/s", rate / 1e6)
+}
+
+/// The middle of several measurements.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

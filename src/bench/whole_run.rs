@@ -1,0 +1,102 @@
+//! A whole run: how much of it is training, what a second worker gives, how soon it starts.
+
+use super::laps::Laps;
+use super::{Extent, Figure, median};
+use crate::actors::Pacemaker;
+use crate::report::Summary;
+use crate::run::{Error, Observer, Options, run};
+use crate::scenario::Scenario;
+use std::time::Instant;
+
+const DEMO: &str = include_str!("../../scenarios/demo.toml");
+
+pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
+    let (rounds, repeats) = if extent == Extent::Full {
+        (400, 5)
+    } else {
+        (60, 3)
+    };
+    let mut shares = Vec::new();
+    let mut speedups = Vec::new();
+    let mut starts = Vec::new();
+    for _ in 0..repeats {
+        let one = training(rounds, 1)?;
+        let two = training(rounds, 2)?;
+        shares.push(one.busy / one.seconds);
+        speedups.push(one.seconds / two.seconds);
+        starts.push(start_of_demo()?);
+    }
+    let (share, speedup) = (median(shares), median(speedups));
+    let start = median(starts) * 1e3;
+    Ok(vec![
+        Figure::new(
+            "whole run, 30 clients, 5 epochs: share in kernels",
+            percent(share),
+        )
+        .goal("at least 80 %", share >= 0.8),
+        Figure::new("  two workers against one", format!("{speedup:.2} x"))
+            .goal("at least 1.8", speedup >= 1.8),
+        Figure::new(
+            "start to the demo's first round closed",
+            format!("{start:.0} ms"),
+        )
+        .goal("under 100", start < 100.0),
+    ])
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
+}
+
+struct Timed {
+    /// From the first aggregation to the last.
+    seconds: f64,
+    busy: f64,
+}
+
+/// The paper's synthetic experiment: everyone takes part, an evaluation every ten rounds.
+fn training(rounds: u64, threads: usize) -> Result<Timed, Error> {
+    let text = format!(
+        "name = \"whole-run\"\nstop.rounds = {rounds}\n[client]\nwork = {{ epochs = 5 }}\n\
+         [server]\nclose = \"all\"\nevaluate_every = 10\n[record]\nclients = \"off\"\n"
+    );
+    let scenario = Scenario::parse("whole-run", &text, &[], None).expect("a fixed scenario");
+    let mut laps = Laps::default();
+    let summary = run_once(&scenario, threads, &mut laps)?;
+    let busy = summary.variants[0].throughput.train_seconds;
+    // Drawing the data is not part of what users wait for round after round.
+    Ok(Timed {
+        seconds: laps.between_first_and_last(),
+        busy,
+    })
+}
+
+/// Seconds from reading the scenario to its first aggregation.
+fn start_of_demo() -> Result<f64, Error> {
+    let began = Instant::now();
+    let text = DEMO.replace("rounds = 1500", "rounds = 1");
+    let scenario = Scenario::parse("demo.toml", &text, &[], None).expect("the demo is valid");
+    let mut laps = Laps::default();
+    let scenario = Scenario {
+        variants: scenario.variants[..1].to_vec(),
+        ..scenario
+    };
+    run_once(&scenario, 2, &mut laps)?;
+    Ok(laps.first_after(began))
+}
+
+fn run_once(
+    scenario: &Scenario,
+    threads: usize,
+    observer: &mut dyn Observer,
+) -> Result<Summary, Error> {
+    let pacemaker = Pacemaker::Virtual;
+    let options = Options {
+        out: None,
+        force: false,
+        threads,
+        pacemaker,
+        timing_only: false,
+    };
+    run(scenario, &options, observer)
+}
