@@ -30,11 +30,7 @@ pub struct Figure {
 
 impl Figure {
     fn new(what: impl Into<String>, measured: impl Display) -> Self {
-        Figure {
-            what: what.into(),
-            measured: measured.to_string(),
-            goal: None,
-        }
+        Figure { what: what.into(), measured: measured.to_string(), goal: None }
     }
 
     fn goal(mut self, goal: impl Display, met: bool) -> Self {
@@ -49,16 +45,9 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
     let load = load.split(' ').next().unwrap_or("unknown").to_string();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let isa = crate::train::kernel::Isa::detect();
-    print(&format!(
-        "{cores} cores, load {load}, kernels for {isa}\n\n"
-    ));
+    print(&format!("{cores} cores, load {load}, kernels for {isa}\n\n"));
     let mut show = |figures: Vec<Figure>| {
-        for Figure {
-            what,
-            measured,
-            goal,
-        } in figures
-        {
+        for Figure { what, measured, goal } in figures {
             let goal = goal.map_or(String::new(), |(goal, met)| {
                 format!("  {} {goal}", if met { "ok," } else { "BELOW" })
             });

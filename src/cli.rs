@@ -47,17 +47,11 @@ struct Problem {
 
 impl Problem {
     fn usage(text: impl ToString) -> Self {
-        Problem {
-            text: text.to_string(),
-            code: BAD_USAGE,
-        }
+        Problem { text: text.to_string(), code: BAD_USAGE }
     }
 
     fn failed(text: impl std::fmt::Display) -> Self {
-        Problem {
-            text: format!("error: {text}"),
-            code: FAILED,
-        }
+        Problem { text: format!("error: {text}"), code: FAILED }
     }
 }
 
@@ -66,16 +60,10 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     let mut bars = Bars::new(&scenario, quiet || arguments.json);
     let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
-        Error::Folder(_) => Problem {
-            text: format!("error: {error}"),
-            code: FAILED,
-        },
+        Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
         _ => {
             let kept = options.out.as_ref().map_or(String::new(), |out| {
-                format!(
-                    "\nWhat was recorded is in {}, marked incomplete.",
-                    out.display()
-                )
+                format!("\nWhat was recorded is in {}, marked incomplete.", out.display())
             });
             Problem::failed(format!("{error}{kept}"))
         }
@@ -93,11 +81,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     };
     print(&text);
     let met = summary.expect.iter().all(|expect| expect.ok);
-    Ok(if met {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(NOT_MET)
-    })
+    Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
 
 fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
@@ -107,10 +91,7 @@ fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     let mut text = heading(&scenario);
     let runs = scenario.variants.len() as u64 * scenario.repeats;
     let plural = if runs == 1 { "" } else { "s" };
-    text.push_str(&format!(
-        "valid; {runs} run{plural}, from seed {}\n\n",
-        scenario.seed
-    ));
+    text.push_str(&format!("valid; {runs} run{plural}, from seed {}\n\n", scenario.seed));
     for estimate in estimates {
         text.push_str(&format!("{estimate}\n"));
     }
@@ -134,11 +115,7 @@ fn heading(scenario: &Scenario) -> String {
 
 fn style() -> Style {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if std::io::stdout().is_terminal() && !plain {
-        Style::Colour
-    } else {
-        Style::Plain
-    }
+    if std::io::stdout().is_terminal() && !plain { Style::Colour } else { Style::Plain }
 }
 
 /// Writes to stdout. A reader that has gone away (`| head`) is no error.

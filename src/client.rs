@@ -34,13 +34,12 @@ impl World {
         let device = &self.fleet.devices[client as usize];
         let way = device.itinerary(&self.trip(client, &round), &mut self.pace(client, &round))?;
         // Who will come too late to be used need not really train.
-        let in_time = round
-            .deadline
-            .is_none_or(|deadline| way.arrives <= deadline);
+        let in_time = round.deadline.is_none_or(|deadline| way.arrives <= deadline);
         let change = match (&self.training, &round.model) {
             (Some(Training { trainer, pool }), Some(model)) if way.tau > 0 && in_time => {
                 let (trainer, model, number) = (trainer.clone(), model.clone(), round.number);
-                Some(Box::new(pool.submit(way.arrives, move || {
+                let cost = way.tau * self.workload.batch(client) as u64;
+                Some(Box::new(pool.submit(way.arrives, cost, move || {
                     let mut run = trainer.begin(model, client, number);
                     run.steps(way.tau);
                     run.change()
@@ -89,11 +88,7 @@ impl World {
 
     fn trip(&self, client: u32, round: &Round) -> Trip {
         let steps = self.workload.steps(client, round.number);
-        Trip {
-            start: round.opened,
-            steps,
-            due: round.due,
-        }
+        Trip { start: round.opened, steps, due: round.due }
     }
 
     fn pace(&self, client: u32, round: &Round) -> Pace {
@@ -110,14 +105,7 @@ impl World {
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
         let accumulation = self.solver.accumulation(way.tau);
-        Arrival {
-            round,
-            request,
-            way,
-            class,
-            accumulation,
-            change,
-        }
+        Arrival { round, request, way, class, accumulation, change }
     }
 }
 
@@ -157,29 +145,11 @@ impl Walk {
     /// When it was where, and when its upload will be through.
     pub fn itinerary(&self) -> Result<Itinerary, TimeOverflow> {
         if self.tau == 0 {
-            let end = self
-                .trip
-                .due
-                .map_or(self.downloaded, |due| self.downloaded.min(due));
-            return Ok(Itinerary {
-                downloaded: end,
-                computed: end,
-                arrives: end,
-                tau: 0,
-            });
+            let end = self.trip.due.map_or(self.downloaded, |due| self.downloaded.min(due));
+            return Ok(Itinerary { downloaded: end, computed: end, arrives: end, tau: 0 });
         }
         let arrives = self.now.after(self.upload)?;
-        let Walk {
-            downloaded,
-            now: computed,
-            tau,
-            ..
-        } = *self;
-        Ok(Itinerary {
-            downloaded,
-            computed,
-            arrives,
-            tau,
-        })
+        let Walk { downloaded, now: computed, tau, .. } = *self;
+        Ok(Itinerary { downloaded, computed, arrives, tau })
     }
 }

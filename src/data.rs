@@ -56,20 +56,14 @@ impl TaskConfig {
         match &self.kind {
             TaskKind::Quadratic(quadratic) => {
                 let equal = || vec![1.0 / self.clients as f64; self.clients];
-                Shares {
-                    p: quadratic.weights.clone().unwrap_or_else(equal),
-                    samples: Vec::new(),
-                }
+                Shares { p: quadratic.weights.clone().unwrap_or_else(equal), samples: Vec::new() }
             }
             TaskKind::Synthetic(synthetic) => {
                 let samples: Vec<u32> = (0..self.clients as u64)
                     .map(|client| synthetic.split(seed, client).train)
                     .collect();
                 let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
-                Shares {
-                    p: samples.iter().map(|&n| f64::from(n) / all).collect(),
-                    samples,
-                }
+                Shares { p: samples.iter().map(|&n| f64::from(n) / all).collect(), samples }
             }
         }
     }

@@ -15,10 +15,7 @@ pub struct NotPositiveDefinite;
 impl Matrix {
     /// The zero matrix.
     pub fn zero(n: usize) -> Self {
-        Matrix {
-            n,
-            entries: vec![0.0; n * n],
-        }
+        Matrix { n, entries: vec![0.0; n * n] }
     }
 
     /// A diagonal matrix.
@@ -39,10 +36,7 @@ impl Matrix {
     pub fn from_rows(rows: &[Vec<f64>]) -> Self {
         let n = rows.len();
         assert!(rows.iter().all(|row| row.len() == n), "a square matrix");
-        Matrix {
-            n,
-            entries: rows.concat(),
-        }
+        Matrix { n, entries: rows.concat() }
     }
 
     /// Row `i`.
@@ -73,9 +67,7 @@ impl Matrix {
 
     /// The product with a vector.
     pub fn apply(&self, x: &[f64]) -> Vec<f64> {
-        (0..self.n)
-            .map(|i| self.row(i).iter().zip(x).map(|(a, x)| a * x).sum())
-            .collect()
+        (0..self.n).map(|i| self.row(i).iter().zip(x).map(|(a, x)| a * x).sum()).collect()
     }
 
     /// Solves `self · x = b` by Cholesky; `self` must be symmetric.
@@ -114,22 +106,14 @@ mod tests {
 
     #[test]
     fn solves_and_multiplies() {
-        let a = Matrix::from_rows(&[
-            vec![4.0, 1.0, 0.5],
-            vec![1.0, 3.0, -1.0],
-            vec![0.5, -1.0, 2.0],
-        ]);
+        let a =
+            Matrix::from_rows(&[vec![4.0, 1.0, 0.5], vec![1.0, 3.0, -1.0], vec![0.5, -1.0, 2.0]]);
         let x = [1.0, -2.0, 3.0];
         let solved = a.solve(&a.apply(&x)).unwrap();
         assert!(solved.iter().zip(x).all(|(a, b)| (a - b).abs() < 1e-14));
         let twice = a.times(&a).apply(&x);
         let once_more = a.apply(&a.apply(&x));
-        assert!(
-            twice
-                .iter()
-                .zip(once_more)
-                .all(|(a, b)| (a - b).abs() < 1e-12)
-        );
+        assert!(twice.iter().zip(once_more).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 
     #[test]

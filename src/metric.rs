@@ -91,9 +91,7 @@ impl Metrics {
     pub fn keep_best(&mut self, other: &Metrics) {
         for metric in Metric::ALL {
             if let Some(value) = other.get(metric)
-                && self
-                    .get(metric)
-                    .is_none_or(|best| metric.better(value, best))
+                && self.get(metric).is_none_or(|best| metric.better(value, best))
             {
                 self.set(metric, value);
             }
@@ -102,8 +100,6 @@ impl Metrics {
 
     /// Every metric the task has, in file order.
     pub fn iter(&self) -> impl Iterator<Item = (Metric, f64)> + '_ {
-        Metric::ALL
-            .into_iter()
-            .filter_map(|metric| Some((metric, self.get(metric)?)))
+        Metric::ALL.into_iter().filter_map(|metric| Some((metric, self.get(metric)?)))
     }
 }

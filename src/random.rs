@@ -44,10 +44,7 @@ pub enum Purpose {
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.
 pub fn stream(seed: u64, purpose: Purpose, client: u64, round: u64) -> Stream {
     let mut key = [0u8; 32];
-    for (part, value) in key
-        .chunks_exact_mut(8)
-        .zip([seed, purpose as u64, client, round])
-    {
+    for (part, value) in key.chunks_exact_mut(8).zip([seed, purpose as u64, client, round]) {
         part.copy_from_slice(&value.to_le_bytes());
     }
     ChaCha8Rng::from_seed(key)
@@ -98,18 +95,12 @@ mod tests {
             *counts.entry(items).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 24);
-        assert!(
-            counts.values().all(|n| (850..1150).contains(n)),
-            "{counts:?}"
-        );
+        assert!(counts.values().all(|n| (850..1150).contains(n)), "{counts:?}");
     }
 
     /// Pins the bits: a change here silently changes every published run.
     #[test]
     fn streams_do_not_change_between_versions() {
-        assert_eq!(
-            stream(1, Purpose::Device, 0, 0).next_u64(),
-            6_082_804_599_785_255_738
-        );
+        assert_eq!(stream(1, Purpose::Device, 0, 0).next_u64(), 6_082_804_599_785_255_738);
     }
 }

@@ -18,12 +18,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in file order.
-    pub const ALL: [Outcome; 4] = [
-        Outcome::Used,
-        Outcome::Late,
-        Outcome::NoStep,
-        Outcome::Unfinished,
-    ];
+    pub const ALL: [Outcome; 4] =
+        [Outcome::Used, Outcome::Late, Outcome::NoStep, Outcome::Unfinished];
 
     /// The name in `clients.csv` and `summary.json`.
     pub const fn name(self) -> &'static str {

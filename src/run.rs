@@ -77,14 +77,8 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
-    let Options {
-        threads,
-        timing_only,
-        ..
-    } = *options;
-    run_with(scenario, options, observer, &|plan, seed| {
-        build(plan, seed, threads, timing_only)
-    })
+    let Options { threads, timing_only, .. } = *options;
+    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, threads, timing_only))
 }
 
 /// How a run is put together for a plan and a seed.
@@ -110,14 +104,7 @@ pub fn run_with(
         variants: Vec::new(),
         expect: Vec::new(),
     };
-    let result = run_all(
-        scenario,
-        options,
-        folder.as_ref(),
-        observer,
-        builder,
-        &mut summary,
-    );
+    let result = run_all(scenario, options, folder.as_ref(), observer, builder, &mut summary);
     match &result {
         Ok(()) => {
             summary.expect = judge(scenario, &summary.variants);
@@ -153,22 +140,12 @@ fn run_all(
             RecordClients::Off => None,
             _ => Some(ClientsCsv::create(&folder.file("clients.csv"))?),
         };
-        files = Some(Files {
-            rounds: RoundsCsv::create(&folder.file("rounds.csv"))?,
-            clients,
-        });
+        files = Some(Files { rounds: RoundsCsv::create(&folder.file("rounds.csv"))?, clients });
     }
     let pacemaker = options.pacemaker;
     for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
-            let one = One {
-                scenario,
-                variant,
-                seed,
-                builder,
-                pacemaker,
-                folder,
-            };
+            let one = One { scenario, variant, seed, builder, pacemaker, folder };
             let progress = observer.begin(variant, seed);
             let result = one.run(&mut files, progress, summary);
             observer.end();
@@ -201,11 +178,7 @@ impl One<'_> {
             let variant = self.variant.name.clone();
             Error::Build { variant, source }
         })?;
-        let Built {
-            server,
-            world,
-            training,
-        } = built;
+        let Built { server, world, training } = built;
         let ledger = Ledger::new(
             &self.variant.name,
             self.seed,
@@ -217,32 +190,13 @@ impl One<'_> {
         );
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
         let (seed, pacemaker) = (self.seed, self.pacemaker);
-        let simulation = Simulation {
-            seed,
-            server,
-            world,
-            ledger,
-            pacemaker,
-            stop_time,
-            progress,
-        };
-        let fail = |source| Error::Run {
-            variant: self.variant.name.clone(),
-            source,
-        };
-        let Finished {
-            parameters,
-            mut ledger,
-            result,
-        } = simulate(simulation).map_err(fail)?;
+        let simulation = Simulation { seed, server, world, ledger, pacemaker, stop_time, progress };
+        let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
+        let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
         let returned = ledger.take_files();
-        let train_seconds = training
-            .as_ref()
-            .map_or(0.0, |t| t.pool.busy().as_secs_f64());
+        let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let digest = training
-            .as_ref()
-            .map(|_| format!("{:032x}", xxh3_128(&bytes)));
+        let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
         summary.variants.push(ledger.summary(
             result.as_ref().ok().copied(),
             began.elapsed().as_secs_f64(),
@@ -265,32 +219,20 @@ impl One<'_> {
 
 /// The variant's name, and its seed where there are several.
 fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
-    if repeats > 1 {
-        format!("{variant}-{seed}")
-    } else {
-        variant.to_string()
-    }
+    if repeats > 1 { format!("{variant}-{seed}") } else { variant.to_string() }
 }
 
 /// What is written when all runs are over, or when one has failed.
 fn write_end(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
     let several = |run: &VariantSummary| {
-        summary
-            .variants
-            .iter()
-            .filter(|other| other.name == run.name)
-            .count() as u64
+        summary.variants.iter().filter(|other| other.name == run.name).count() as u64
     };
     let runs: Vec<(String, Span, &Phases)> = summary
         .variants
         .iter()
         .map(|run| {
             let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            (
-                run_name(&run.name, run.seed, several(run)),
-                length,
-                &run.latency_seconds,
-            )
+            (run_name(&run.name, run.seed, several(run)), length, &run.latency_seconds)
         })
         .collect();
     let logged = write_hlog(&folder.file("latency.hlog"), &runs);

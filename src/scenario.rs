@@ -86,14 +86,8 @@ impl Scenario {
             Err(error) => {
                 let start = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let source = Arc::new(Source {
-                    origin: Origin::File(name),
-                    text,
-                });
-                let at = Where {
-                    source,
-                    span: start..start + 1,
-                };
+                let source = Arc::new(Source { origin: Origin::File(name), text });
+                let at = Where { source, span: start..start + 1 };
                 Err(at.error("the file is not text").expected("TOML in UTF-8"))
             }
         }
@@ -118,10 +112,8 @@ fn build(
     seed: Option<u64>,
 ) -> Result<Scenario, ScenarioError> {
     let mut tree = tree::parse_file(&path.display().to_string(), text)?;
-    for assignment in overrides
-        .iter()
-        .map(|one| one.0.clone())
-        .chain(seed.map(seed_assignment).transpose()?)
+    for assignment in
+        overrides.iter().map(|one| one.0.clone()).chain(seed.map(seed_assignment).transpose()?)
     {
         assign::apply(&mut tree, &[assignment])?;
     }
@@ -131,25 +123,13 @@ fn build(
 
 /// `--seed` as an assignment. TOML holds 63 bits, and the resolved scenario must hold the seed.
 fn seed_assignment(seed: u64) -> Result<Assignment, ScenarioError> {
-    let source = Arc::new(Source {
-        origin: Origin::Argument("--seed"),
-        text: seed.to_string(),
-    });
+    let source = Arc::new(Source { origin: Origin::Argument("--seed"), text: seed.to_string() });
     let span = 0..source.text.len();
     let at = Where { source, span };
     let number = i64::try_from(seed).map_err(|_| {
         at.error("the seed is too large")
             .expected(format_args!("a whole number up to {}", i64::MAX))
     })?;
-    let path = vec![Segment {
-        name: "seed".into(),
-        at: at.clone(),
-    }];
-    Ok(Assignment {
-        path,
-        value: tree::Node {
-            value: tree::Raw::Integer(number),
-            at,
-        },
-    })
+    let path = vec![Segment { name: "seed".into(), at: at.clone() }];
+    Ok(Assignment { path, value: tree::Node { value: tree::Raw::Integer(number), at } })
 }

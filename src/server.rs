@@ -190,22 +190,11 @@ impl Server {
         let expected = asked.len().max(1);
         self.closing = Closing::open(self.config.close, expected, now)?;
         let deadline = self.closing.deadline();
-        let model = self
-            .training
-            .as_ref()
-            .map(|_| Arc::new(Model::new(self.x.clone())));
+        let model = self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone())));
         let due = deadline.filter(|_| self.config.partial == Partial::Keep);
         let closed = OnceLock::new();
-        self.round = Arc::new(Round {
-            number,
-            opened: now,
-            deadline,
-            due,
-            model,
-            closed,
-        });
-        self.aggregator
-            .restart(Weigher::new(self.config.rule, self.selector.draw(&asked)));
+        self.round = Arc::new(Round { number, opened: now, deadline, due, model, closed });
+        self.aggregator.restart(Weigher::new(self.config.rule, self.selector.draw(&asked)));
         self.asked = asked.len();
         self.used.clear();
         self.tau = [f64::INFINITY, 0.0, 0.0];
@@ -221,21 +210,13 @@ impl Server {
     pub fn send_off(&mut self, asked: Asked) -> Request {
         let since = std::mem::replace(&mut self.free_since[asked.client as usize], ON_THE_WAY);
         self.free -= 1;
-        Request {
-            asked,
-            idle: self.round.opened.since(since),
-        }
+        Request { asked, idle: self.round.opened.since(since) }
     }
 
     /// Takes in an arrival: makes its row and says whether the round is over.
     pub fn arrive(&mut self, arrival: Arrival) -> Result<(ClientRow, Next), ServerError> {
         let mut row = arrival.row();
-        let Arrival {
-            round,
-            request: Request { asked, .. },
-            change,
-            ..
-        } = arrival;
+        let Arrival { round, request: Request { asked, .. }, change, .. } = arrival;
         self.free_since[asked.client as usize] = row.arrived;
         self.free += 1;
         if row.tau == 0 {
@@ -271,11 +252,7 @@ impl Server {
         row.raw_weight = self.aggregator.add(&contribution, &delta);
         self.used.push((asked.client, row.raw_weight));
         let tau = row.tau as f64;
-        self.tau = [
-            self.tau[0].min(tau),
-            self.tau[1] + tau,
-            self.tau[2].max(tau),
-        ];
+        self.tau = [self.tau[0].min(tau), self.tau[1] + tau, self.tau[2].max(tau)];
         let next = match verdict {
             Verdict::CountsAndCloses => Next::CloseRound,
             _ => Next::Wait,
@@ -303,11 +280,7 @@ impl Server {
             asked: self.asked,
             arrived,
             tau_eff,
-            tau: if arrived == 0 {
-                [0.0; 3]
-            } else {
-                [least, sum / arrived as f64, most]
-            },
+            tau: if arrived == 0 { [0.0; 3] } else { [least, sum / arrived as f64, most] },
             chi2: reading.chi2,
             missing_mass: reading.missing_mass,
             weight_scale: scale,

@@ -69,9 +69,7 @@ pub fn evaluate(
     for ticket in tickets {
         let part = ticket.wait()?;
         sums.resize(part.len(), 0.0);
-        sums.iter_mut()
-            .zip(part)
-            .for_each(|(sum, value)| *sum += value);
+        sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
     }
     Ok(trainer.metrics(model, &sums))
 }

@@ -36,10 +36,7 @@ pub enum UnitError {
     /// A unit nobody knows; perhaps one that was meant.
     #[error("unknown unit `{unit}`")]
     #[allow(missing_docs)]
-    UnknownUnit {
-        unit: String,
-        nearest: Option<&'static str>,
-    },
+    UnknownUnit { unit: String, nearest: Option<&'static str> },
     /// Below zero.
     #[error("`{0}` is negative")]
     Negative(String),
@@ -72,9 +69,7 @@ pub fn parse_duration(text: &str) -> Result<Span, UnitError> {
             return Err(UnitError::Order(text.trim().into()));
         }
         let part = exact(number, nanos, text)?;
-        total = total
-            .checked_add(part)
-            .ok_or_else(|| UnitError::TooLong(text.trim().into()))?;
+        total = total.checked_add(part).ok_or_else(|| UnitError::TooLong(text.trim().into()))?;
         (rest, last) = (tail, nanos);
     }
     Ok(Span::from_nanos(total))
@@ -105,18 +100,15 @@ fn start(text: &str) -> Result<&str, UnitError> {
 
 /// Splits `1.5h 30m` into `1.5`, `h` and `30m`.
 fn split(text: &str) -> Result<(&str, &str, &str), UnitError> {
-    let number_end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(number_end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
         return Err(UnitError::NoNumber(text.into()));
     }
     let rest = rest.trim_start();
-    let unit_end = rest
-        .find(|c: char| c.is_ascii_digit() || c.is_whitespace())
-        .unwrap_or(rest.len());
+    let unit_end =
+        rest.find(|c: char| c.is_ascii_digit() || c.is_whitespace()).unwrap_or(rest.len());
     let (unit, tail) = rest.split_at(unit_end);
     match unit {
         "" => Err(UnitError::NoUnit(number.into())),
@@ -134,11 +126,7 @@ fn exact(number: &str, nanos: u64, text: &str) -> Result<u64, UnitError> {
         return Err(UnitError::TooFine(text.trim().into()));
     }
     let digits = |part: &str| {
-        if part.is_empty() {
-            Ok(0)
-        } else {
-            part.parse::<u64>()
-        }
+        if part.is_empty() { Ok(0) } else { part.parse::<u64>() }
     };
     let whole = u128::from(digits(whole).map_err(|_| too_long())?);
     let part = u128::from(digits(fraction).map_err(|_| too_long())?) * u128::from(nanos);
@@ -150,11 +138,8 @@ fn exact(number: &str, nanos: u64, text: &str) -> Result<u64, UnitError> {
 }
 
 fn unknown(unit: &str, known: &[&'static str]) -> UnitError {
-    let spelled = unit
-        .to_lowercase()
-        .replace("bits/s", "bps")
-        .replace("bit/s", "bps")
-        .replace("b/s", "bps");
+    let spelled =
+        unit.to_lowercase().replace("bits/s", "bps").replace("bit/s", "bps").replace("b/s", "bps");
     let long = match spelled.trim_end_matches('s') {
         "second" | "sec" => "s",
         "minute" | "min" => "m",
@@ -165,14 +150,8 @@ fn unknown(unit: &str, known: &[&'static str]) -> UnitError {
         "nsec" | "nanosecond" | "nano" => "ns",
         _ => &spelled,
     };
-    let nearest = known
-        .iter()
-        .find(|name| name.to_lowercase() == long)
-        .copied();
-    UnitError::UnknownUnit {
-        unit: unit.into(),
-        nearest,
-    }
+    let nearest = known.iter().find(|name| name.to_lowercase() == long).copied();
+    UnitError::UnknownUnit { unit: unit.into(), nearest }
 }
 
 #[cfg(test)]
@@ -217,44 +196,14 @@ mod tests {
             ("1m2h", UnitError::Order(owned("1m2h"))),
             ("1s1s", UnitError::Order(owned("1s1s"))),
             ("1.5ns", UnitError::TooFine(owned("1.5ns"))),
-            (
-                "0.00000000000000000001d",
-                UnitError::TooFine(owned("0.00000000000000000001d")),
-            ),
-            (
-                "18446744073709551616ns",
-                UnitError::TooLong(owned("18446744073709551616ns")),
-            ),
+            ("0.00000000000000000001d", UnitError::TooFine(owned("0.00000000000000000001d"))),
+            ("18446744073709551616ns", UnitError::TooLong(owned("18446744073709551616ns"))),
             ("300000d", UnitError::TooLong(owned("300000d"))),
-            (
-                "200000d 200000h 9999999999h",
-                UnitError::Order(owned("200000d 200000h 9999999999h")),
-            ),
-            (
-                "213000d 99999999h",
-                UnitError::TooLong(owned("213000d 99999999h")),
-            ),
-            (
-                "5 sec",
-                UnitError::UnknownUnit {
-                    unit: owned("sec"),
-                    nearest: Some("s"),
-                },
-            ),
-            (
-                "5 MS",
-                UnitError::UnknownUnit {
-                    unit: owned("MS"),
-                    nearest: Some("ms"),
-                },
-            ),
-            (
-                "5y",
-                UnitError::UnknownUnit {
-                    unit: owned("y"),
-                    nearest: None,
-                },
-            ),
+            ("200000d 200000h 9999999999h", UnitError::Order(owned("200000d 200000h 9999999999h"))),
+            ("213000d 99999999h", UnitError::TooLong(owned("213000d 99999999h"))),
+            ("5 sec", UnitError::UnknownUnit { unit: owned("sec"), nearest: Some("s") }),
+            ("5 MS", UnitError::UnknownUnit { unit: owned("MS"), nearest: Some("ms") }),
+            ("5y", UnitError::UnknownUnit { unit: owned("y"), nearest: None }),
         ] {
             assert_eq!(parse_duration(text), Err(error), "{text}");
         }
@@ -275,19 +224,13 @@ mod tests {
 
     #[test]
     fn rates_that_are_none() {
-        let unknown = |unit: &str, nearest| UnitError::UnknownUnit {
-            unit: unit.into(),
-            nearest,
-        };
+        let unknown = |unit: &str, nearest| UnitError::UnknownUnit { unit: unit.into(), nearest };
         assert_eq!(parse_rate("20mbps"), Err(unknown("mbps", Some("Mbps"))));
         assert_eq!(parse_rate("20Mbit/s"), Err(unknown("Mbit/s", Some("Mbps"))));
         assert_eq!(parse_rate("20MBps2"), Err(unknown("MBps2", None)));
         assert_eq!(parse_rate("20s"), Err(unknown("s", None)));
         assert_eq!(parse_rate("20"), Err(UnitError::NoUnit("20".into())));
-        assert_eq!(
-            parse_rate("-2Mbps"),
-            Err(UnitError::Negative("-2Mbps".into()))
-        );
+        assert_eq!(parse_rate("-2Mbps"), Err(UnitError::Negative("-2Mbps".into())));
         let huge = format!("{}bps", "9".repeat(400));
         assert_eq!(parse_rate(&huge), Err(UnitError::TooFast(huge.clone())));
     }

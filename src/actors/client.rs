@@ -57,9 +57,7 @@ impl Handler<Dispatch> for ClientActor {
             }));
             return;
         }
-        let Some(arrival) = around
-            .ending
-            .watch(place, || around.world.set_out(round, request))
+        let Some(arrival) = around.ending.watch(place, || around.world.set_out(round, request))
         else {
             return;
         };
@@ -83,23 +81,13 @@ async fn walk(
     round: Arc<Round>,
     request: Request,
 ) -> Result<Arrival, RunError> {
-    let Surroundings {
-        world,
-        clock,
-        ending,
-        ..
-    } = &*around;
+    let Surroundings { world, clock, ending, .. } = &*around;
     let client = request.asked.client;
     let place = format!("client {client} in round {}", round.number);
-    let time = |source: TimeOverflow| RunError::Time {
-        place: place.clone(),
-        seed: ending.seed,
-        source,
-    };
+    let time =
+        |source: TimeOverflow| RunError::Time { place: place.clone(), seed: ending.seed, source };
     let mut walk = world.begin_walk(round, request).map_err(time)?;
-    clock
-        .sleep_until(walk.itinerary().map_err(time)?.downloaded)
-        .await;
+    clock.sleep_until(walk.itinerary().map_err(time)?.downloaded).await;
     while let Some(step) = walk.next_step().map_err(time)? {
         if let (Some(run), Some(training)) = (walk.run.take(), &world.training) {
             walk.run = Some(step_once(&training.pool, run).await.map_err(|message| {
@@ -113,9 +101,7 @@ async fn walk(
         let end = walk.stepped(step, clock.now()).map_err(time)?;
         clock.sleep_until(end).await;
     }
-    clock
-        .sleep_until(walk.itinerary().map_err(time)?.arrives)
-        .await;
+    clock.sleep_until(walk.itinerary().map_err(time)?.arrives).await;
     world.end_walk(walk).map_err(time)
 }
 

@@ -15,19 +15,11 @@ pub enum RunError {
     /// A bug: the message says where to look.
     #[error("{place} panicked (seed {seed}): {message}")]
     #[allow(missing_docs)]
-    Panicked {
-        place: String,
-        seed: u64,
-        message: Panicked,
-    },
+    Panicked { place: String, seed: u64, message: Panicked },
     /// Time ran out of numbers.
     #[error("{place} (seed {seed}): {source}")]
     #[allow(missing_docs)]
-    Time {
-        place: String,
-        seed: u64,
-        source: TimeOverflow,
-    },
+    Time { place: String, seed: u64, source: TimeOverflow },
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] FileError),
@@ -50,11 +42,7 @@ pub(super) struct Ending {
 
 impl Ending {
     pub(super) fn new(seed: u64) -> Self {
-        Ending {
-            seed,
-            how: RefCell::new(None),
-            over: Notify::new(),
-        }
+        Ending { seed, how: RefCell::new(None), over: Notify::new() }
     }
 
     /// Whether the end has been announced.
@@ -91,11 +79,7 @@ impl Ending {
             Ok(Err(error)) => error.into_run_error(place(), self.seed),
             Err(panic) => {
                 let message = describe(&*panic);
-                RunError::Panicked {
-                    place: place(),
-                    seed: self.seed,
-                    message,
-                }
+                RunError::Panicked { place: place(), seed: self.seed, message }
             }
         };
         self.announce(Err(error));
@@ -110,37 +94,20 @@ pub(super) trait Trouble {
 
 impl Trouble for TimeOverflow {
     fn into_run_error(self, place: String, seed: u64) -> RunError {
-        RunError::Time {
-            place,
-            seed,
-            source: self,
-        }
+        RunError::Time { place, seed, source: self }
     }
 }
 
 impl Trouble for ServerError {
     fn into_run_error(self, place: String, seed: u64) -> RunError {
         match self {
-            ServerError::Time(source) => RunError::Time {
-                place,
-                seed,
-                source,
-            },
-            ServerError::Evaluation(message) => RunError::Panicked {
-                place: format!("evaluation, {place}"),
-                seed,
-                message,
-            },
-            ServerError::Training {
-                client,
-                source: message,
-            } => {
+            ServerError::Time(source) => RunError::Time { place, seed, source },
+            ServerError::Evaluation(message) => {
+                RunError::Panicked { place: format!("evaluation, {place}"), seed, message }
+            }
+            ServerError::Training { client, source: message } => {
                 let place = format!("training of client {client}, {place}");
-                RunError::Panicked {
-                    place,
-                    seed,
-                    message,
-                }
+                RunError::Panicked { place, seed, message }
             }
         }
     }

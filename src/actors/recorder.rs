@@ -19,11 +19,7 @@ pub(super) struct RecorderActor {
 
 impl RecorderActor {
     pub(super) fn new(ledger: Ledger, ending: Rc<Ending>, progress: Option<Progress>) -> Self {
-        RecorderActor {
-            ledger: Some(ledger),
-            ending,
-            progress,
-        }
+        RecorderActor { ledger: Some(ledger), ending, progress }
     }
 }
 
@@ -38,11 +34,7 @@ pub(super) enum Happened {
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Metrics),
-    Ended {
-        now: SimTime,
-        on_the_way: usize,
-        consistency: Consistency,
-    },
+    Ended { now: SimTime, on_the_way: usize, consistency: Consistency },
 }
 
 impl Handler<Happened> for RecorderActor {
@@ -65,11 +57,7 @@ impl Handler<Happened> for RecorderActor {
                         }
                     }
                     Happened::Measured(now, metrics) => ledger.measured(now, &metrics),
-                    Happened::Ended {
-                        now,
-                        on_the_way,
-                        consistency,
-                    } => {
+                    Happened::Ended { now, on_the_way, consistency } => {
                         ledger.ended(now, on_the_way, consistency);
                     }
                 }

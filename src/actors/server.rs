@@ -79,10 +79,7 @@ impl ServerActor {
         let ending = self.ending.clone();
         // The first round is on its way to being opened when there is none yet.
         let round = self.server.round().number.max(1);
-        ending.watch(
-            || format!("the server in round {round}"),
-            || work(self, ctx),
-        );
+        ending.watch(|| format!("the server in round {round}"), || work(self, ctx));
     }
 
     fn open_round(&mut self, ctx: &mut Context<Self>) -> Result<(), ServerError> {
@@ -114,10 +111,7 @@ impl ServerActor {
                 self.seated.push(asked.client);
                 ClientActor::new(around.clone()).start()
             });
-            client.do_send(Dispatch {
-                round: self.server.round().clone(),
-                request,
-            });
+            client.do_send(Dispatch { round: self.server.round().clone(), request });
         }
         if self.asked.len() > 0 {
             ctx.notify(NextWave);
@@ -128,19 +122,14 @@ impl ServerActor {
     fn unseat(&mut self, asked: &[Asked]) {
         if asked.len() == self.seated.len() {
             // Nearly always the same clients again: then there is nobody to unseat.
-            if asked
-                .iter()
-                .all(|asked| self.clients[asked.client as usize].is_some())
-            {
+            if asked.iter().all(|asked| self.clients[asked.client as usize].is_some()) {
                 return;
             }
         }
         let server = &self.server;
         let clients = &mut self.clients;
         self.seated.retain(|client| {
-            let wanted = asked
-                .binary_search_by_key(client, |asked| asked.client)
-                .is_ok();
+            let wanted = asked.binary_search_by_key(client, |asked| asked.client).is_ok();
             let keep = wanted || server.is_on_the_way(*client);
             if !keep {
                 clients[*client as usize] = None;
@@ -179,11 +168,7 @@ impl ServerActor {
     fn end(&mut self, now: SimTime, reason: StopReason) {
         let on_the_way = self.server.on_the_way();
         let consistency = self.server.meter().read_exactly();
-        self.recorder.do_send(Happened::Ended {
-            now,
-            on_the_way,
-            consistency,
-        });
+        self.recorder.do_send(Happened::Ended { now, on_the_way, consistency });
         self.ending.announce(Ok(reason));
     }
 
@@ -210,11 +195,7 @@ impl Actor for ServerActor {
         }));
         if let Some(at) = self.stop_time {
             let sleep = self.clock.sleep_until_end_of(at);
-            ctx.spawn(
-                sleep
-                    .into_actor(self)
-                    .map(|(), me, ctx| me.watch(ctx, Self::time_is_up)),
-            );
+            ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| me.watch(ctx, Self::time_is_up)));
         }
         self.watch(ctx, Self::open_round);
     }

@@ -70,15 +70,7 @@ fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 async fn drive(simulation: Simulation) -> Finished {
-    let Simulation {
-        seed,
-        server,
-        world,
-        ledger,
-        pacemaker,
-        stop_time,
-        progress,
-    } = simulation;
+    let Simulation { seed, server, world, ledger, pacemaker, stop_time, progress } = simulation;
     let clock = match pacemaker {
         Pacemaker::Virtual => Clock::virtual_time(),
         Pacemaker::Wall(speedup) => Clock::wall(speedup),
@@ -86,15 +78,9 @@ async fn drive(simulation: Simulation) -> Finished {
     clock.reserve(world.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
     let recorder = RecorderActor::new(ledger, ending.clone(), progress).start();
-    let server = ServerActor::new(
-        server,
-        world,
-        clock.clone(),
-        ending.clone(),
-        recorder.clone(),
-        stop_time,
-    )
-    .start();
+    let server =
+        ServerActor::new(server, world, clock.clone(), ending.clone(), recorder.clone(), stop_time)
+            .start();
     let stalled = tokio::select! {
         biased;
         () = ending.wait() => false,
@@ -102,19 +88,11 @@ async fn drive(simulation: Simulation) -> Finished {
     };
     let (parameters, round) = server.send(TakeModel).await.unwrap_or_default();
     if stalled {
-        ending.announce(Err(RunError::Stalled {
-            now: clock.now(),
-            round,
-            seed,
-        }));
+        ending.announce(Err(RunError::Stalled { now: clock.now(), round, seed }));
     }
     // Comes after every message the recorder has not handled yet.
     let ledger = recorder.send(HandOver).await.ok().flatten();
     let ledger = *ledger.expect("the recorder lives as long as the run");
     let result = ending.take().expect("it has just ended");
-    Finished {
-        parameters,
-        ledger,
-        result,
-    }
+    Finished { parameters, ledger, result }
 }

@@ -39,9 +39,7 @@ impl Weigher {
 
     /// What stands for p_i.
     fn share(&self, c: &Contribution) -> f64 {
-        self.rule
-            .participation
-            .weight(self.draw, c.p, c.times_drawn)
+        self.rule.participation.weight(self.draw, c.p, c.times_drawn)
     }
 
     /// w_i up to a common factor.
@@ -68,24 +66,14 @@ impl Aggregator {
     /// An empty aggregation of models with `len` parameters.
     pub fn new(weigher: Weigher, len: usize) -> Self {
         let direction = vec![0.0; len];
-        Aggregator {
-            weigher,
-            direction,
-            raw: 0.0,
-            share: 0.0,
-            accumulation: 0.0,
-            steps: 0.0,
-        }
+        Aggregator { weigher, direction, raw: 0.0, share: 0.0, accumulation: 0.0, steps: 0.0 }
     }
 
     /// Empties the sums for the next aggregation and keeps their memory.
     pub fn restart(&mut self, weigher: Weigher) {
         let mut direction = std::mem::take(&mut self.direction);
         direction.fill(0.0);
-        *self = Aggregator {
-            direction,
-            ..Aggregator::new(weigher, 0)
-        };
+        *self = Aggregator { direction, ..Aggregator::new(weigher, 0) };
     }
 
     /// Adds an update and returns its raw weight. `delta` is empty in runs that do not train.
@@ -135,26 +123,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: Draw = Draw::Uniform {
-        clients: 2,
-        asked: 2,
-    };
+    const ALL: Draw = Draw::Uniform { clients: 2, asked: 2 };
 
     fn rule(weighting: Weighting, tau_eff: TauEff, participation: Participation) -> RuleConfig {
-        RuleConfig {
-            weighting,
-            tau_eff,
-            participation,
-        }
+        RuleConfig { weighting, tau_eff, participation }
     }
 
     fn contribution(p: f64, tau: u64) -> Contribution {
-        Contribution {
-            p,
-            times_drawn: 1,
-            tau,
-            accumulation: tau as f64,
-        }
+        Contribution { p, times_drawn: 1, tau, accumulation: tau as f64 }
     }
 
     fn aggregate(
@@ -163,17 +139,10 @@ mod tests {
         updates: &[(Contribution, f64)],
     ) -> (f64, Applied, Vec<f64>) {
         let mut sums = Aggregator::new(Weigher::new(rule, draw), 1);
-        let raw: Vec<f64> = updates
-            .iter()
-            .map(|(c, delta)| sums.add(c, &[*delta]))
-            .collect();
+        let raw: Vec<f64> = updates.iter().map(|(c, delta)| sums.add(c, &[*delta])).collect();
         let mut x = [0.0];
         let applied = sums.apply(&mut x);
-        (
-            x[0],
-            applied,
-            raw.iter().map(|raw| raw * applied.scale).collect(),
-        )
+        (x[0], applied, raw.iter().map(|raw| raw * applied.scale).collect())
     }
 
     /// a = 10 and 40, equal shares: the case in which one published implementation moves 0.64
@@ -181,40 +150,25 @@ mod tests {
     #[test]
     fn two_clients_by_hand() {
         let updates = [(contribution(0.5, 10), -1.0), (contribution(0.5, 40), -8.0)];
-        let fedavg = rule(
-            Weighting::FedAvg,
-            TauEff::Accumulation,
-            Participation::Renormalize,
-        );
+        let fedavg = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Renormalize);
         let (moved, applied, weights) = aggregate(fedavg, ALL, &updates);
         assert!((moved - (0.5 * -1.0 + 0.5 * -8.0)).abs() < 1e-15);
         assert_eq!((applied.tau_eff, weights), (25.0, vec![0.2, 0.8]));
 
-        let fednova = rule(
-            Weighting::FedNova,
-            TauEff::Accumulation,
-            Participation::Renormalize,
-        );
+        let fednova = rule(Weighting::FedNova, TauEff::Accumulation, Participation::Renormalize);
         let (moved, applied, weights) = aggregate(fednova, ALL, &updates);
         // τ_eff Σ p_i Δ_i/τ_i = 25 · (0.5·(−1/10) + 0.5·(−8/40))
         assert!((moved - -3.75).abs() < 1e-15);
         assert_eq!((applied.tau_eff, weights), (25.0, vec![0.5, 0.5]));
 
-        let fixed = rule(
-            Weighting::FedNova,
-            TauEff::Fixed(4.0),
-            Participation::Renormalize,
-        );
+        let fixed = rule(Weighting::FedNova, TauEff::Fixed(4.0), Participation::Renormalize);
         assert!((aggregate(fixed, ALL, &updates).0 - -0.6).abs() < 1e-15);
     }
 
     #[test]
     fn a_missing_client_is_renormalised_away_or_counts_as_no_progress() {
         let arrived = [(contribution(0.25, 8), -2.0)];
-        let draw = Draw::Uniform {
-            clients: 4,
-            asked: 2,
-        };
+        let draw = Draw::Uniform { clients: 4, asked: 2 };
         for weighting in [Weighting::FedAvg, Weighting::FedNova] {
             // Algorithm 1: (0.25·8/0.25) · (0.25/0.25) · (−2/8).
             let renormalised = rule(weighting, TauEff::Accumulation, Participation::Renormalize);
@@ -223,39 +177,18 @@ mod tests {
             let unbiased = rule(weighting, TauEff::Accumulation, Participation::Unbiased);
             let (moved, applied, _) = aggregate(unbiased, draw, &arrived);
             assert_eq!(applied.tau_eff, 4.0);
-            let expected = if weighting == Weighting::FedAvg {
-                -1.0
-            } else {
-                4.0 * 0.5 * -0.25
-            };
+            let expected = if weighting == Weighting::FedAvg { -1.0 } else { 4.0 * 0.5 * -0.25 };
             assert_eq!(moved, expected);
         }
         // Footnote, scheme (i): drawn twice of five draws counts 2/5.
-        let twice = [(
-            Contribution {
-                times_drawn: 2,
-                ..contribution(0.25, 8)
-            },
-            -2.0,
-        )];
-        let unbiased = rule(
-            Weighting::FedAvg,
-            TauEff::Accumulation,
-            Participation::Unbiased,
-        );
-        assert_eq!(
-            aggregate(unbiased, Draw::BySize { asked: 5 }, &twice).0,
-            0.4 * -2.0
-        );
+        let twice = [(Contribution { times_drawn: 2, ..contribution(0.25, 8) }, -2.0)];
+        let unbiased = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Unbiased);
+        assert_eq!(aggregate(unbiased, Draw::BySize { asked: 5 }, &twice).0, 0.4 * -2.0);
     }
 
     #[test]
     fn nobody_moves_nothing() {
-        let fednova = rule(
-            Weighting::FedNova,
-            TauEff::Fixed(9.0),
-            Participation::Renormalize,
-        );
+        let fednova = rule(Weighting::FedNova, TauEff::Fixed(9.0), Participation::Renormalize);
         let (moved, applied, _) = aggregate(fednova, ALL, &[]);
         assert_eq!((moved, applied), (0.0, Applied::default()));
     }
@@ -267,30 +200,20 @@ mod tests {
         let delta = [-1.0, 4.0, 2.5];
         let taus = [3, 9, 5];
         let truth: f64 = p.iter().zip(delta).map(|(p, d)| p * d).sum();
-        let fedavg = rule(
-            Weighting::FedAvg,
-            TauEff::Accumulation,
-            Participation::Unbiased,
-        );
+        let fedavg = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Unbiased);
         let moved = |draw, drawn: &[usize]| {
             let mut times = [0; 3];
             drawn.iter().for_each(|&i| times[i] += 1);
             let updates: Vec<_> = (0..3)
                 .filter(|&i| times[i] > 0)
                 .map(|i| {
-                    let c = Contribution {
-                        times_drawn: times[i],
-                        ..contribution(p[i], taus[i])
-                    };
+                    let c = Contribution { times_drawn: times[i], ..contribution(p[i], taus[i]) };
                     (c, delta[i])
                 })
                 .collect();
             aggregate(fedavg, draw, &updates).0
         };
-        let uniform = Draw::Uniform {
-            clients: 3,
-            asked: 2,
-        };
+        let uniform = Draw::Uniform { clients: 3, asked: 2 };
         let pairs = [[0, 1], [0, 2], [1, 2]];
         let mean: f64 = pairs.iter().map(|pair| moved(uniform, pair)).sum::<f64>() / 3.0;
         assert!((mean - truth).abs() < 1e-15);

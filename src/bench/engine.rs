@@ -26,22 +26,15 @@ pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
     let mut figures = vec![
         Figure::new("client-rounds, 1,000 clients, timing only", millions(bare))
             .goal("at least 0.8", bare >= 0.8e6),
-        Figure::new(
-            "  every row written",
-            format!("{:+.0} % time", 100.0 * cost),
-        )
-        .goal("at most +33 %", cost <= 1.0 / 3.0),
+        Figure::new("  every row written", format!("{:+.0} % time", 100.0 * cost))
+            .goal("at most +33 %", cost <= 1.0 / 3.0),
         Figure::new("  20 steps with jitter each", millions(median(jittered))),
     ];
     let clients = if full { 1_000_000 } else { 100_000 };
     let before = resident("VmRSS");
     let many = rate(clients, 5, 0.0, None)?;
     let figure = Figure::new(format!("  {clients} clients, all live"), millions(many));
-    figures.push(if full {
-        figure.goal("at least 0.4", many >= 0.4e6)
-    } else {
-        figure
-    });
+    figures.push(if full { figure.goal("at least 0.4", many >= 0.4e6) } else { figure });
     if let (Some(before), Some(peak)) = (before, resident("VmHWM")) {
         let bytes = 1024.0 * (peak - before) / clients as f64;
         let figure = Figure::new("  memory per live client", format!("{bytes:.0} B"));
@@ -75,13 +68,7 @@ latency = {{ uniform = ["1ms", "60ms"] }}
     );
     let scenario = Scenario::parse("engine", &text, &[], None).expect("a fixed scenario");
     let pacemaker = Pacemaker::Virtual;
-    let options = Options {
-        out,
-        force: true,
-        threads: 1,
-        pacemaker,
-        timing_only: true,
-    };
+    let options = Options { out, force: true, threads: 1, pacemaker, timing_only: true };
     let mut laps = Laps::default();
     run(&scenario, &options, &mut laps)?;
     Ok(clients as f64 * (rounds - 1) as f64 / laps.between_first_and_last())

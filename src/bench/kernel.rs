@@ -7,21 +7,14 @@ use crate::train::kernel::{Isa, Samples, SoftmaxKernel, SoftmaxShape, fma_peak};
 use std::process::Command;
 use std::time::Instant;
 
-const SHAPE: SoftmaxShape = SoftmaxShape {
-    features: 60,
-    classes: 10,
-};
+const SHAPE: SoftmaxShape = SoftmaxShape { features: 60, classes: 10 };
 const BATCH: usize = 20;
 /// Multiply-adds that matter: logits and gradient of every sample, feature and class.
 const FLOP: f64 = 2.0 * 2.0 * 20.0 * 60.0 * 10.0;
 const NUMPY: &str = include_str!("../../benches/numpy_softmax.py");
 
 pub(super) fn figures(extent: Extent) -> Vec<Figure> {
-    let (rounds, steps) = if extent == Extent::Full {
-        (15, 40_000)
-    } else {
-        (5, 4_000)
-    };
+    let (rounds, steps) = if extent == Extent::Full { (15, 40_000) } else { (5, 4_000) };
     // NumPy before, between and after, so that both see the same machine.
     let mut numpy = Vec::new();
     let mut rates = Vec::new();
@@ -36,10 +29,7 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     let (rate_here, peak) = (median(rates), median(peaks));
     let share = rate_here * FLOP / 1e9 / peak;
     let mut figures = vec![
-        Figure::new(
-            "SGD steps, 60 features, 10 classes, batch 20",
-            millions(rate_here),
-        ),
+        Figure::new("SGD steps, 60 features, 10 classes, batch 20", millions(rate_here)),
         Figure::new(
             format!("  share of this core's {peak:.0} GFLOP/s"),
             format!("{:.0} %", 100.0 * share),
@@ -52,15 +42,8 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
         let enough = times >= 20.0 || Isa::detect() != Isa::Avx512;
         Figure::new("  times NumPy", format!("{times:.1}")).goal("at least 20 on AVX-512", enough)
     });
-    for isa in Isa::available()
-        .into_iter()
-        .filter(|isa| *isa != Isa::detect())
-    {
-        let few = if isa == Isa::Portable {
-            steps / 100
-        } else {
-            steps / 4
-        };
+    for isa in Isa::available().into_iter().filter(|isa| *isa != Isa::detect()) {
+        let few = if isa == Isa::Portable { steps / 100 } else { steps / 4 };
         let rate = median((0..5).map(|_| rate(isa, few.max(20))).collect());
         figures.push(Figure::new(format!("  the same, {isa}"), millions(rate)));
     }
@@ -70,39 +53,25 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
 fn data() -> Synthetic {
     let size = Dist::fixed(556.0);
     let SoftmaxShape { features, classes } = SHAPE;
-    SyntheticConfig {
-        alpha: 1.0,
-        beta: 1.0,
-        features,
-        classes,
-        size,
-    }
-    .init(1, 1)
+    SyntheticConfig { alpha: 1.0, beta: 1.0, features, classes, size }.init(1, 1)
 }
 
 /// Steps per second on one core, each from where the last one ended.
 fn rate(isa: Isa, steps: usize) -> f64 {
     let data = data();
     let shard = &data.train[0];
-    let samples = Samples {
-        x: &shard.x,
-        y: &shard.y,
-    };
+    let samples = Samples { x: &shard.x, y: &shard.y };
     let mut kernel = SoftmaxKernel::with_isa(SHAPE, isa).expect("listed as available");
     let mut w = vec![0.0; SHAPE.len()];
     let mut rng = stream(1, Purpose::Batches, 0, 0);
-    let batches: Vec<[u32; BATCH]> = (0..500)
-        .map(|_| std::array::from_fn(|_| index(&mut rng, shard.y.len() as u32)))
-        .collect();
+    let batches: Vec<[u32; BATCH]> =
+        (0..500).map(|_| std::array::from_fn(|_| index(&mut rng, shard.y.len() as u32))).collect();
     let began = Instant::now();
     for step in 0..steps {
         kernel.sgd_step(&mut w, samples, &batches[step % batches.len()], 0.02);
     }
     let rate = steps as f64 / began.elapsed().as_secs_f64();
-    assert!(
-        w.iter().all(|w| w.is_finite()),
-        "the steps were really taken"
-    );
+    assert!(w.iter().all(|w| w.is_finite()), "the steps were really taken");
     rate
 }
 
@@ -111,9 +80,5 @@ fn numpy_rate() -> Option<f64> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let output = Command::new(python).arg("-c").arg(NUMPY).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.split_whitespace()
-        .last()?
-        .parse()
-        .ok()
-        .filter(|_| output.status.success())
+    text.split_whitespace().last()?.parse().ok().filter(|_| output.status.success())
 }

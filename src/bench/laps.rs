@@ -13,15 +13,11 @@ pub(super) struct Laps(Rc<Cell<Option<(Instant, Instant)>>>);
 
 impl Laps {
     pub(super) fn between_first_and_last(&self) -> f64 {
-        self.0
-            .get()
-            .map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
+        self.0.get().map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
     }
 
     pub(super) fn first_after(&self, began: Instant) -> f64 {
-        self.0
-            .get()
-            .map_or(f64::NAN, |(first, _)| (first - began).as_secs_f64())
+        self.0.get().map_or(f64::NAN, |(first, _)| (first - began).as_secs_f64())
     }
 }
 

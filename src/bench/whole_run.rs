@@ -11,11 +11,7 @@ use std::time::Instant;
 const DEMO: &str = include_str!("../../scenarios/demo.toml");
 
 pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
-    let (rounds, repeats) = if extent == Extent::Full {
-        (400, 5)
-    } else {
-        (60, 3)
-    };
+    let (rounds, repeats) = if extent == Extent::Full { (400, 5) } else { (60, 3) };
     let mut shares = Vec::new();
     let mut speedups = Vec::new();
     let mut starts = Vec::new();
@@ -29,18 +25,12 @@ pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
     let (share, speedup) = (median(shares), median(speedups));
     let start = median(starts) * 1e3;
     Ok(vec![
-        Figure::new(
-            "whole run, 30 clients, 5 epochs: share in kernels",
-            percent(share),
-        )
-        .goal("at least 80 %", share >= 0.8),
+        Figure::new("whole run, 30 clients, 5 epochs: share in kernels", percent(share))
+            .goal("at least 80 %", share >= 0.8),
         Figure::new("  two workers against one", format!("{speedup:.2} x"))
             .goal("at least 1.8", speedup >= 1.8),
-        Figure::new(
-            "start to the demo's first round closed",
-            format!("{start:.0} ms"),
-        )
-        .goal("under 100", start < 100.0),
+        Figure::new("start to the demo's first round closed", format!("{start:.0} ms"))
+            .goal("under 100", start < 100.0),
     ])
 }
 
@@ -65,10 +55,7 @@ fn training(rounds: u64, threads: usize) -> Result<Timed, Error> {
     let summary = run_once(&scenario, threads, &mut laps)?;
     let busy = summary.variants[0].throughput.train_seconds;
     // Drawing the data is not part of what users wait for round after round.
-    Ok(Timed {
-        seconds: laps.between_first_and_last(),
-        busy,
-    })
+    Ok(Timed { seconds: laps.between_first_and_last(), busy })
 }
 
 /// Seconds from reading the scenario to its first aggregation.
@@ -77,10 +64,7 @@ fn start_of_demo() -> Result<f64, Error> {
     let text = DEMO.replace("rounds = 1500", "rounds = 1");
     let scenario = Scenario::parse("demo.toml", &text, &[], None).expect("the demo is valid");
     let mut laps = Laps::default();
-    let scenario = Scenario {
-        variants: scenario.variants[..1].to_vec(),
-        ..scenario
-    };
+    let scenario = Scenario { variants: scenario.variants[..1].to_vec(), ..scenario };
     run_once(&scenario, 2, &mut laps)?;
     Ok(laps.first_after(began))
 }
@@ -91,12 +75,6 @@ fn run_once(
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
     let pacemaker = Pacemaker::Virtual;
-    let options = Options {
-        out: None,
-        force: false,
-        threads,
-        pacemaker,
-        timing_only: false,
-    };
+    let options = Options { out: None, force: false, threads, pacemaker, timing_only: false };
     run(scenario, &options, observer)
 }

@@ -62,11 +62,8 @@ pub(super) struct ScenarioArguments {
 
 impl ScenarioArguments {
     pub(super) fn load(&self) -> Result<Scenario, crate::scenario::ScenarioError> {
-        let overrides = self
-            .set
-            .iter()
-            .map(|text| Override::parse(text))
-            .collect::<Result<Vec<_>, _>>()?;
+        let overrides =
+            self.set.iter().map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
         Scenario::load(&self.file, &overrides, self.seed)
     }
 }
@@ -111,7 +108,7 @@ impl RunArguments {
             (ClockArgument::Virtual, None) => Pacemaker::Virtual,
             (ClockArgument::Virtual, Some(_)) => {
                 return Err(
-                    "error: --speedup needs --clock wall: virtual time does not pass".into(),
+                    "error: --speedup needs --clock wall: virtual time does not pass".into()
                 );
             }
             (ClockArgument::Wall, speedup) => Pacemaker::Wall(speedup.unwrap_or(1.0)),
@@ -123,10 +120,7 @@ impl RunArguments {
                 "error: --speedup {speedup}: expected a number between 0.000001 and 1000000000"
             ));
         }
-        let out = self
-            .out
-            .clone()
-            .unwrap_or_else(|| PathBuf::from("runs").join(name));
+        let out = self.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
         Ok(Options {
             out: Some(out),
             force: self.force,
@@ -165,14 +159,9 @@ impl Arguments {
             (_, _) => "trace",
         };
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-        let builder = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr);
+        let builder =
+            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
         // Set up once per process; tests that call the command line twice keep the first.
-        let _ = if self.log_json {
-            builder.json().try_init()
-        } else {
-            builder.try_init()
-        };
+        let _ = if self.log_json { builder.json().try_init() } else { builder.try_init() };
     }
 }

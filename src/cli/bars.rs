@@ -23,18 +23,8 @@ pub(super) struct Bars {
 
 impl Bars {
     pub(super) fn new(scenario: &Scenario, hidden: bool) -> Self {
-        let width = scenario
-            .variants
-            .iter()
-            .map(|variant| variant.name.len())
-            .max()
-            .unwrap_or(0);
-        Bars {
-            width: width.min(24),
-            repeats: scenario.repeats,
-            hidden,
-            bar: None,
-        }
+        let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
+        Bars { width: width.min(24), repeats: scenario.repeats, hidden, bar: None }
     }
 }
 
@@ -47,16 +37,8 @@ impl Observer for Bars {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{prefix} {bar:24.cyan/dim} {msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
-        let seeds = if self.repeats > 1 {
-            format!(" seed {seed}")
-        } else {
-            String::new()
-        };
-        bar.set_prefix(format!(
-            "{:width$}{seeds}",
-            variant.name,
-            width = self.width
-        ));
+        let seeds = if self.repeats > 1 { format!(" seed {seed}") } else { String::new() };
+        bar.set_prefix(format!("{:width$}{seeds}", variant.name, width = self.width));
         self.bar = Some(bar.clone());
         if bar.is_hidden() {
             return None;
@@ -90,10 +72,7 @@ fn message(stop: &Stop, ledger: &Ledger) -> String {
     let (rounds, now, metrics) = ledger.progress();
     let of = stop.rounds.map_or(String::new(), |all| format!("/{all}"));
     let mut text = format!("round {rounds}{of}, {}", Span::from_nanos(now.nanos()));
-    for (metric, name) in [
-        (Metric::TestAccuracy, "accuracy"),
-        (Metric::TrainLoss, "loss"),
-    ] {
+    for (metric, name) in [(Metric::TestAccuracy, "accuracy"), (Metric::TrainLoss, "loss")] {
         if let Some(value) = metrics.get(metric) {
             text.push_str(&format!(", {name} {value:.3}"));
         }

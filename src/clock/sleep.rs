@@ -47,10 +47,7 @@ impl Clock {
     /// A clock that starts now and runs `speedup` times as fast as the wall's.
     pub fn wall(speedup: f64) -> Self {
         CURRENT.set(None);
-        Clock(Kind::Wall(Wall {
-            start: Instant::now(),
-            speedup,
-        }))
+        Clock(Kind::Wall(Wall { start: Instant::now(), speedup }))
     }
 
     /// Whether time really passes.
@@ -78,18 +75,11 @@ impl Clock {
 
     fn sleep(&self, at: SimTime, end_of_instant: bool) -> Sleep {
         match &self.0 {
-            Kind::Virtual(timers) => Sleep(Waiting::Virtual {
-                timers: timers.clone(),
-                at,
-                end_of_instant,
-                key: None,
-            }),
+            Kind::Virtual(timers) => {
+                Sleep(Waiting::Virtual { timers: timers.clone(), at, end_of_instant, key: None })
+            }
             Kind::Wall(wall) => {
-                let grace = if end_of_instant {
-                    WALL_GRACE
-                } else {
-                    Duration::ZERO
-                };
+                let grace = if end_of_instant { WALL_GRACE } else { Duration::ZERO };
                 let until = (wall.real(at) + grace).into();
                 Sleep(Waiting::Wall(Box::pin(tokio::time::sleep_until(until))))
             }
@@ -137,12 +127,7 @@ impl Wall {
 pub struct Sleep(Waiting);
 
 enum Waiting {
-    Virtual {
-        timers: Rc<RefCell<Timers>>,
-        at: SimTime,
-        end_of_instant: bool,
-        key: Option<Key>,
-    },
+    Virtual { timers: Rc<RefCell<Timers>>, at: SimTime, end_of_instant: bool, key: Option<Key> },
     Wall(Pin<Box<tokio::time::Sleep>>),
 }
 
@@ -151,12 +136,7 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.get_mut().0 {
-            Waiting::Virtual {
-                timers,
-                at,
-                end_of_instant,
-                key,
-            } => {
+            Waiting::Virtual { timers, at, end_of_instant, key } => {
                 let mut timers = timers.borrow_mut();
                 match key {
                     None => *key = Some(timers.ask(*at, *end_of_instant, cx.waker().clone())),
@@ -188,10 +168,8 @@ mod tests {
     /// the order in which they woke, with the time each saw.
     fn wake_order(sleeps: &[(u64, bool)]) -> Vec<(usize, u64)> {
         let clock = Clock::virtual_time();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .on_thread_park(advance)
-            .build()
-            .unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().on_thread_park(advance).build().unwrap();
         let woken = Rc::new(RefCell::new(Vec::new()));
         let local = tokio::task::LocalSet::new();
         for (i, &(at, end)) in sleeps.iter().enumerate() {
@@ -207,33 +185,22 @@ mod tests {
 
     #[test]
     fn ties_wake_in_the_order_asked_and_ends_of_instants_last() {
-        let order = wake_order(&[
-            (5, true),
-            (5, false),
-            (3, false),
-            (5, false),
-            (3, true),
-            (4, false),
-        ]);
+        let order =
+            wake_order(&[(5, true), (5, false), (3, false), (5, false), (3, true), (4, false)]);
         assert_eq!(order, [(2, 3), (4, 3), (5, 4), (1, 5), (3, 5), (0, 5)]);
     }
 
     #[test]
     fn instants_a_nanosecond_apart_are_different_instants() {
         let far = u64::MAX - 1;
-        assert_eq!(
-            wake_order(&[(far + 1, false), (far, false)]),
-            [(1, far), (0, far + 1)]
-        );
+        assert_eq!(wake_order(&[(far + 1, false), (far, false)]), [(1, far), (0, far + 1)]);
     }
 
     #[test]
     fn asking_for_the_past_wakes_now() {
         let clock = Clock::virtual_time();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .on_thread_park(advance)
-            .build()
-            .unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().on_thread_park(advance).build().unwrap();
         runtime.block_on(async {
             clock.sleep_until(SimTime::from_nanos(10)).await;
             clock.sleep_until(SimTime::from_nanos(4)).await;
@@ -243,10 +210,7 @@ mod tests {
 
     #[test]
     fn the_wall_clock_keeps_its_pace() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let clock = Clock::wall(100.0);
             let began = Instant::now();

@@ -133,10 +133,7 @@ mod tests {
         assert_eq!(end.after(Span::from_nanos(1)), Err(TimeOverflow));
         assert_eq!(end.after(Span::ZERO), Ok(end));
         assert_eq!(Span::from_nanos(u64::MAX).times(2), Err(TimeOverflow));
-        assert_eq!(
-            Span::from_nanos(u64::MAX).plus(Span::from_nanos(1)),
-            Err(TimeOverflow)
-        );
+        assert_eq!(Span::from_nanos(u64::MAX).plus(Span::from_nanos(1)), Err(TimeOverflow));
         assert_eq!(SimTime::ZERO.before(Span::from_nanos(1)), None);
     }
 

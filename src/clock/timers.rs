@@ -39,16 +39,9 @@ impl Timers {
     /// Puts a sleeper in line.
     pub(super) fn ask(&mut self, at: SimTime, end_of_instant: bool, waker: Waker) -> Key {
         self.asked += 1;
-        let order = if end_of_instant {
-            self.asked | END_OF_INSTANT
-        } else {
-            self.asked
-        };
+        let order = if end_of_instant { self.asked | END_OF_INSTANT } else { self.asked };
         // Who asks for the past is woken now: the clock never goes back.
-        let key = Key {
-            at: at.max(self.now),
-            order,
-        };
+        let key = Key { at: at.max(self.now), order };
         self.heap.push(Entry { key, waker });
         key
     }

@@ -159,22 +159,15 @@ impl Quadratic {
     /// F_i(x) = ½(x − x_i*)ᵀH_i(x − x_i*): the paper's form, without its cancellations.
     pub fn local_loss(&self, client: usize, x: &[f64]) -> f64 {
         let h = self.curvature(client);
-        let away: Vec<f64> = x
-            .iter()
-            .zip(h.minimum(self.center(client)))
-            .map(|(x, min)| x - min)
-            .collect();
+        let away: Vec<f64> =
+            x.iter().zip(h.minimum(self.center(client))).map(|(x, min)| x - min).collect();
         0.5 * dot(&away, &h.apply(&away))
     }
 
     /// F(x) and ∇F(x), from F(x) = F(x*) + ½(x − x*)ᵀH̄(x − x*): exact near the minimum, and as
     /// cheap as one local gradient however many clients there are.
     pub fn global(&self, x: &[f64]) -> (f64, Vec<f64>) {
-        let away: Vec<f64> = x
-            .iter()
-            .zip(&self.optimum)
-            .map(|(x, min)| x - min)
-            .collect();
+        let away: Vec<f64> = x.iter().zip(&self.optimum).map(|(x, min)| x - min).collect();
         let gradient = match &self.mean_curvature {
             MeanCurvature::Diagonal(h) => LocalCurvature::Diagonal(h).apply(&away),
             MeanCurvature::Full(h) => h.apply(&away),
@@ -210,11 +203,8 @@ impl Quadratic {
             MeanCurvature::Diagonal(h) => LocalCurvature::Diagonal(h).minimum(&mean_center),
             MeanCurvature::Full(h) => LocalCurvature::Full(h).minimum(&mean_center),
         };
-        self.least_loss = p
-            .iter()
-            .enumerate()
-            .map(|(i, p)| p * self.local_loss(i, &self.optimum))
-            .sum();
+        self.least_loss =
+            p.iter().enumerate().map(|(i, p)| p * self.local_loss(i, &self.optimum)).sum();
     }
 }
 
@@ -280,13 +270,7 @@ mod tests {
                 let slope = (problem.global(&ahead).0 - problem.global(&behind).0) / (2.0 * step);
                 assert!((slope - gradient[j]).abs() < 1e-7);
             }
-            assert!(
-                problem
-                    .global(&problem.optimum)
-                    .1
-                    .iter()
-                    .all(|g| g.abs() < 1e-12)
-            );
+            assert!(problem.global(&problem.optimum).1.iter().all(|g| g.abs() < 1e-12));
         }
     }
 
@@ -299,15 +283,9 @@ mod tests {
             weights: None,
             gradient_noise: 0.0,
         };
-        let shape = crate::random::Shape::Normal {
-            mean: 0.0,
-            std: 0.1,
-        };
+        let shape = crate::random::Shape::Normal { mean: 0.0, std: 0.1 };
         let config = QuadraticConfig {
-            centers: Centers::Random(Dist {
-                shape,
-                ..Dist::fixed(0.0)
-            }),
+            centers: Centers::Random(Dist { shape, ..Dist::fixed(0.0) }),
             ..config
         };
         let few = config.init(9, &[0.5; 2]);

@@ -54,16 +54,11 @@ impl SyntheticConfig {
     /// n_i, drawn from a stream of its own so that a schedule can be made without the data.
     pub(super) fn split(&self, seed: u64, client: u64) -> Split {
         // Round 1 of the stream: round 0 holds the data itself.
-        let size = self
-            .size
-            .sample(&mut stream(seed, Purpose::Data, client, 1));
+        let size = self.size.sample(&mut stream(seed, Purpose::Data, client, 1));
         // Two at least, so that nobody is left without a training sample.
         let size = size.clamp(2.0, f64::from(u32::MAX)) as u32;
         let train = ((u64::from(size) * 9) / 10).max(1) as u32;
-        Split {
-            train,
-            test: size - train,
-        }
+        Split { train, test: size - train }
     }
 
     /// Draws the problem.
@@ -81,12 +76,7 @@ impl SyntheticConfig {
                 train
             })
             .collect();
-        Synthetic {
-            features: self.features,
-            classes: self.classes,
-            train,
-            test,
-        }
+        Synthetic { features: self.features, classes: self.classes, train, test }
     }
 }
 
@@ -103,20 +93,12 @@ impl LocalModel {
     fn draw(config: &SyntheticConfig, rng: &mut Stream) -> Self {
         let u = config.alpha * normal(rng);
         let b = config.beta * normal(rng);
-        let weights = (0..(config.features + 1) * config.classes)
-            .map(|_| u + normal(rng))
-            .collect();
+        let weights =
+            (0..(config.features + 1) * config.classes).map(|_| u + normal(rng)).collect();
         let means = (0..config.features).map(|_| b + normal(rng)).collect();
         // Σ is diagonal with Σ_jj = j^−1.2, so the standard deviation is j^−0.6.
-        let stds = (1..=config.features)
-            .map(|j| (j as f64).powf(-0.6))
-            .collect();
-        LocalModel {
-            weights,
-            means,
-            stds,
-            classes: config.classes,
-        }
+        let stds = (1..=config.features).map(|j| (j as f64).powf(-0.6)).collect();
+        LocalModel { weights, means, stds, classes: config.classes }
     }
 
     fn samples(&self, count: u32, rng: &mut Stream, into: &mut Shard) {
@@ -125,20 +107,14 @@ impl LocalModel {
             // The bias is the last row of W, met with x = 1.
             let (rows, bias) = self.weights.split_at(self.means.len() * self.classes);
             scores.copy_from_slice(bias);
-            for ((mean, std), row) in self
-                .means
-                .iter()
-                .zip(&self.stds)
-                .zip(rows.chunks_exact(self.classes))
+            for ((mean, std), row) in
+                self.means.iter().zip(&self.stds).zip(rows.chunks_exact(self.classes))
             {
                 // The label belongs to the sample that training sees, so it is made from the
                 // rounded value.
                 let x = (mean + std * normal(rng)) as f32;
                 into.x.push(x);
-                scores
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(score, w)| *score += w * f64::from(x));
+                scores.iter_mut().zip(row).for_each(|(score, w)| *score += w * f64::from(x));
             }
             into.x.push(1.0);
             into.y.push(argmax(&scores));
@@ -167,23 +143,9 @@ mod tests {
     use crate::random::Shape;
 
     fn config(alpha: f64, beta: f64) -> SyntheticConfig {
-        let shape = Shape::Lognormal {
-            median: 54.6,
-            sigma: 2.0,
-        };
-        let size = Dist {
-            shape,
-            plus: 50.0,
-            min: None,
-            max: Some(2000.0),
-        };
-        SyntheticConfig {
-            alpha,
-            beta,
-            features: 60,
-            classes: 10,
-            size,
-        }
+        let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
+        let size = Dist { shape, plus: 50.0, min: None, max: Some(2000.0) };
+        SyntheticConfig { alpha, beta, features: 60, classes: 10, size }
     }
 
     fn mean_and_std(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -196,21 +158,14 @@ mod tests {
     #[test]
     fn features_spread_as_published() {
         let size = Dist::fixed(4000.0);
-        let data = SyntheticConfig {
-            size,
-            ..config(1.0, 1.0)
-        }
-        .init(3, 1);
+        let data = SyntheticConfig { size, ..config(1.0, 1.0) }.init(3, 1);
         let shard = &data.train[0];
         assert_eq!((shard.y.len(), data.test.y.len()), (3600, 400));
         for j in [0usize, 9, 59] {
             let column = shard.x.iter().skip(j).step_by(61).map(|x| f64::from(*x));
             let (_, std) = mean_and_std(column);
             let expected = ((j + 1) as f64).powf(-0.6);
-            assert!(
-                (std / expected - 1.0).abs() < 0.06,
-                "feature {j}: {std}, not {expected}"
-            );
+            assert!((std / expected - 1.0).abs() < 0.06, "feature {j}: {std}, not {expected}");
         }
         assert!(shard.x.iter().skip(60).step_by(61).all(|bias| *bias == 1.0));
     }
@@ -221,20 +176,13 @@ mod tests {
     fn alpha_and_beta_are_standard_deviations_between_clients() {
         for beta in [0.0, 2.0] {
             let size = Dist::fixed(20.0);
-            let data = SyntheticConfig {
-                size,
-                ..config(0.0, beta)
-            }
-            .init(4, 800);
+            let data = SyntheticConfig { size, ..config(0.0, beta) }.init(4, 800);
             let means = data.train.iter().map(|shard| {
                 mean_and_std(shard.x.iter().skip(59).step_by(61).map(|x| f64::from(*x))).0
             });
             let (_, std) = mean_and_std(means);
             let expected = (beta * beta + 1.0).sqrt();
-            assert!(
-                (std / expected - 1.0).abs() < 0.08,
-                "β={beta}: {std}, not {expected}"
-            );
+            assert!((std / expected - 1.0).abs() < 0.08, "β={beta}: {std}, not {expected}");
         }
     }
 
@@ -250,15 +198,9 @@ mod tests {
         let mut sorted = shares.samples.clone();
         sorted.sort();
         // Median 54.6 + 50, of which 90 % train.
-        assert!(
-            (88..=101).contains(&sorted[1000]),
-            "median {}",
-            sorted[1000]
-        );
+        assert!((88..=101).contains(&sorted[1000]), "median {}", sorted[1000]);
         assert!((shares.p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let TaskKind::Synthetic(synthetic) = &task.kind else {
-            unreachable!()
-        };
+        let TaskKind::Synthetic(synthetic) = &task.kind else { unreachable!() };
         let data = synthetic.init(11, 5);
         for (shard, n) in data.train.iter().zip(&shares.samples) {
             assert_eq!(shard.y.len(), *n as usize);
@@ -269,11 +211,7 @@ mod tests {
     fn labels_come_from_a_linear_model_per_client() {
         // With α = β = 0 clients still differ in W: a label must be the argmax of its own client.
         let data = config(0.0, 0.0).init(8, 3);
-        assert!(
-            data.train
-                .iter()
-                .all(|shard| shard.y.iter().all(|y| *y < 10))
-        );
+        assert!(data.train.iter().all(|shard| shard.y.iter().all(|y| *y < 10)));
         assert_ne!(data.train[0].y[..20], data.train[1].y[..20]);
     }
 }

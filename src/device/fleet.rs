@@ -89,21 +89,12 @@ impl FleetConfig {
             .enumerate()
             .map(|(client, class)| {
                 let config = &self.classes[usize::from(class)];
-                config
-                    .device(seed, client as u64, class, payload_bits)
-                    .map_err(|(what, source)| FleetError {
-                        client,
-                        class: config.name.clone(),
-                        what,
-                        source,
-                    })
+                config.device(seed, client as u64, class, payload_bits).map_err(|(what, source)| {
+                    FleetError { client, class: config.name.clone(), what, source }
+                })
             })
             .collect::<Result<_, _>>()?;
-        let classes = self
-            .classes
-            .iter()
-            .map(|class| class.name.clone())
-            .collect();
+        let classes = self.classes.iter().map(|class| class.name.clone()).collect();
         Ok(Fleet { devices, classes })
     }
 
@@ -122,18 +113,10 @@ impl FleetConfig {
     /// How many clients each class gets: the whole part of its share, and the clients left over
     /// to the largest remainders (the earlier class on a tie).
     pub fn counts(&self, clients: usize) -> Vec<usize> {
-        let exact: Vec<f64> = self
-            .classes
-            .iter()
-            .map(|c| c.share * clients as f64)
-            .collect();
+        let exact: Vec<f64> = self.classes.iter().map(|c| c.share * clients as f64).collect();
         // A share like 0.2 of 30 may come out as 5.999…: the nearest whole number is meant.
         let whole = |x: f64| {
-            if (x - x.round()).abs() < 1e-6 {
-                x.round()
-            } else {
-                x.floor()
-            }
+            if (x - x.round()).abs() < 1e-6 { x.round() } else { x.floor() }
         };
         let mut counts: Vec<usize> = exact.iter().map(|x| whole(*x) as usize).collect();
         let mut order: Vec<usize> = (0..counts.len()).collect();
@@ -168,8 +151,7 @@ impl ClassConfig {
         let latency = Span::from_nanos_f64(draw(3, &self.latency)).map_err(|e| ("latency", e))?;
         let transfer = |what, link: Option<f64>| {
             let wire = link.map_or(Ok(Span::ZERO), |rate| transfer_time(payload_bits, rate));
-            wire.and_then(|wire| latency.plus(wire))
-                .map_err(|e| (what, e))
+            wire.and_then(|wire| latency.plus(wire)).map_err(|e| (what, e))
         };
         Ok(Device {
             step: Span::from_nanos_f64(draw(0, &self.step_time).max(1.0))
@@ -187,9 +169,7 @@ impl ClassConfig {
 fn transfer_time(bits: u64, rate: f64) -> Result<Span, TimeOverflow> {
     let rate = rate.round().max(1.0) as u128;
     let nanos = (u128::from(bits) * 1_000_000_000).div_ceil(rate);
-    u64::try_from(nanos)
-        .map(Span::from_nanos)
-        .map_err(|_| TimeOverflow)
+    u64::try_from(nanos).map(Span::from_nanos).map_err(|_| TimeOverflow)
 }
 
 #[cfg(test)]
@@ -230,10 +210,7 @@ mod tests {
             latency: Dist::fixed(30e6),
             ..class("phone", 1.0)
         };
-        let fleet = FleetConfig {
-            assign: Assign::InOrder,
-            classes: vec![config],
-        };
+        let fleet = FleetConfig { assign: Assign::InOrder, classes: vec![config] };
         let device = fleet.init(1, 1, 1_000_000).unwrap().devices[0];
         assert_eq!(device.download.nanos(), 30_000_000 + 125_000_000);
         // 1e6 bits at 3 Mbit/s is 333,333,333.3… ns.
@@ -242,25 +219,12 @@ mod tests {
 
     #[test]
     fn one_aspect_does_not_disturb_another() {
-        let spread = |median| Dist {
-            shape: Shape::Lognormal { median, sigma: 0.5 },
-            ..Dist::fixed(0.0)
-        };
-        let one = ClassConfig {
-            step_time: spread(1e7),
-            ..class("a", 1.0)
-        };
-        let two = ClassConfig {
-            uplink: Some(spread(1e6)),
-            ..one.clone()
-        };
+        let spread =
+            |median| Dist { shape: Shape::Lognormal { median, sigma: 0.5 }, ..Dist::fixed(0.0) };
+        let one = ClassConfig { step_time: spread(1e7), ..class("a", 1.0) };
+        let two = ClassConfig { uplink: Some(spread(1e6)), ..one.clone() };
         let draw = |class| {
-            FleetConfig {
-                assign: Assign::Random,
-                classes: vec![class],
-            }
-            .init(3, 20, 800)
-            .unwrap()
+            FleetConfig { assign: Assign::Random, classes: vec![class] }.init(3, 20, 800).unwrap()
         };
         let (one, two) = (draw(one), draw(two));
         for (a, b) in one.devices.iter().zip(&two.devices) {
@@ -271,14 +235,8 @@ mod tests {
 
     #[test]
     fn impossible_times_name_the_client() {
-        let slow = ClassConfig {
-            uplink: Some(Dist::fixed(1.0)),
-            ..class("modem", 1.0)
-        };
-        let fleet = FleetConfig {
-            assign: Assign::InOrder,
-            classes: vec![slow],
-        };
+        let slow = ClassConfig { uplink: Some(Dist::fixed(1.0)), ..class("modem", 1.0) };
+        let fleet = FleetConfig { assign: Assign::InOrder, classes: vec![slow] };
         let error = fleet.init(1, 2, u64::MAX).unwrap_err();
         assert_eq!((error.client, error.what), (0, "upload"));
         assert!(error.to_string().contains("class modem"));

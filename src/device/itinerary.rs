@@ -48,10 +48,7 @@ impl Device {
     /// Where a client with this device will be when. A client without a limit on its steps must
     /// have a time at which it is due: it would never stop.
     pub fn itinerary(&self, trip: &Trip, pace: &mut Pace) -> Result<Itinerary, TimeOverflow> {
-        assert!(
-            trip.steps.is_some() || trip.due.is_some(),
-            "a trip ends somewhere"
-        );
+        assert!(trip.steps.is_some() || trip.due.is_some(), "a trip ends somewhere");
         let downloaded = trip.start.after(self.download)?;
         let (tau, computed) = match pace.constant() {
             Some(step) => self.even_steps(trip, downloaded, step)?,
@@ -61,19 +58,9 @@ impl Device {
             // No step fits: it gives up when it sees that, and when the round is over at the
             // latest, in the middle of its download if need be.
             let end = trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok(Itinerary {
-                downloaded: end,
-                computed: end,
-                arrives: end,
-                tau: 0,
-            });
+            return Ok(Itinerary { downloaded: end, computed: end, arrives: end, tau: 0 });
         }
-        Ok(Itinerary {
-            downloaded,
-            computed,
-            arrives: computed.after(self.upload)?,
-            tau,
-        })
+        Ok(Itinerary { downloaded, computed, arrives: computed.after(self.upload)?, tau })
     }
 
     fn even_steps(
@@ -129,84 +116,37 @@ mod tests {
     }
 
     fn travel(device: &Device, steps: Option<u64>, due: Option<u64>) -> (u64, [u64; 3]) {
-        let trip = Trip {
-            start: SimTime::from_nanos(100),
-            steps,
-            due: due.map(SimTime::from_nanos),
-        };
-        let way = device
-            .itinerary(&trip, &mut Pace::new(device, 1, 0, 0))
-            .unwrap();
-        (
-            way.tau,
-            [
-                way.downloaded.nanos(),
-                way.computed.nanos(),
-                way.arrives.nanos(),
-            ],
-        )
+        let trip =
+            Trip { start: SimTime::from_nanos(100), steps, due: due.map(SimTime::from_nanos) };
+        let way = device.itinerary(&trip, &mut Pace::new(device, 1, 0, 0)).unwrap();
+        (way.tau, [way.downloaded.nanos(), way.computed.nanos(), way.arrives.nanos()])
     }
 
     #[test]
     fn steps_stop_where_only_the_upload_still_fits() {
         let phone = device(10, 5, 7, 0.0);
         // From 105, steps end at 115, 125, 135; the upload takes 7.
-        assert_eq!(
-            travel(&phone, None, Some(142)),
-            (3, [105, 135, 142]),
-            "exactly on time"
-        );
+        assert_eq!(travel(&phone, None, Some(142)), (3, [105, 135, 142]), "exactly on time");
         assert_eq!(travel(&phone, None, Some(141)), (2, [105, 125, 132]));
-        assert_eq!(
-            travel(&phone, Some(2), Some(142)),
-            (2, [105, 125, 132]),
-            "work ends first"
-        );
-        assert_eq!(
-            travel(&phone, Some(4), Some(142)),
-            (3, [105, 135, 142]),
-            "deadline ends first"
-        );
-        assert_eq!(
-            travel(&phone, Some(4), None),
-            (4, [105, 145, 152]),
-            "however long it takes"
-        );
+        assert_eq!(travel(&phone, Some(2), Some(142)), (2, [105, 125, 132]), "work ends first");
+        assert_eq!(travel(&phone, Some(4), Some(142)), (3, [105, 135, 142]), "deadline ends first");
+        assert_eq!(travel(&phone, Some(4), None), (4, [105, 145, 152]), "however long it takes");
     }
 
     #[test]
     fn no_step_means_giving_up() {
         let phone = device(10, 5, 7, 0.0);
-        assert_eq!(
-            travel(&phone, None, Some(121)),
-            (0, [105, 105, 105]),
-            "a step too long by one"
-        );
+        assert_eq!(travel(&phone, None, Some(121)), (0, [105, 105, 105]), "a step too long by one");
         assert_eq!(travel(&phone, None, Some(122)), (1, [105, 115, 122]));
-        assert_eq!(
-            travel(&phone, None, Some(103)),
-            (0, [103, 103, 103]),
-            "download cut off"
-        );
-        assert_eq!(
-            travel(&phone, None, Some(3)),
-            (0, [3, 3, 3]),
-            "due before the start"
-        );
+        assert_eq!(travel(&phone, None, Some(103)), (0, [103, 103, 103]), "download cut off");
+        assert_eq!(travel(&phone, None, Some(3)), (0, [3, 3, 3]), "due before the start");
     }
 
     #[test]
     fn time_that_cannot_be_told_is_an_error() {
         let slow = device(u64::MAX / 2, 0, 0, 0.0);
-        let trip = Trip {
-            start: SimTime::ZERO,
-            steps: Some(3),
-            due: None,
-        };
-        assert_eq!(
-            slow.itinerary(&trip, &mut Pace::new(&slow, 1, 0, 0)),
-            Err(TimeOverflow)
-        );
+        let trip = Trip { start: SimTime::ZERO, steps: Some(3), due: None };
+        assert_eq!(slow.itinerary(&trip, &mut Pace::new(&slow, 1, 0, 0)), Err(TimeOverflow));
     }
 
     proptest! {

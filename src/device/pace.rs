@@ -22,11 +22,7 @@ impl Pace {
         // For σ as the log-scale parameter the relative deviation is sqrt(exp(σ²) − 1); this is
         // the σ whose deviation is the jitter asked for.
         let sigma = f64::from(device.jitter).powi(2).ln_1p().sqrt();
-        Pace {
-            step: device.step,
-            sigma,
-            stream,
-        }
+        Pace { step: device.step, sigma, stream }
     }
 
     /// The one duration of all steps, if they do not differ.
@@ -61,18 +57,13 @@ mod tests {
             };
             let mut pace = Pace::new(&device, 1, 2, 3);
             let n = 100_000;
-            let draws: Vec<f64> = (0..n)
-                .map(|_| pace.next_step().unwrap().nanos() as f64 / 1e6)
-                .collect();
+            let draws: Vec<f64> =
+                (0..n).map(|_| pace.next_step().unwrap().nanos() as f64 / 1e6).collect();
             let mean = draws.iter().sum::<f64>() / n as f64;
             let var = draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / n as f64;
             assert!((mean - 1.0).abs() < 0.03, "jitter {jitter}: mean {mean}");
             let relative = var.sqrt() / f64::from(jitter);
-            assert!(
-                (relative - 1.0).abs() < 0.15,
-                "jitter {jitter}: deviation {}",
-                var.sqrt()
-            );
+            assert!((relative - 1.0).abs() < 0.15, "jitter {jitter}: deviation {}", var.sqrt());
         }
     }
 }

@@ -31,11 +31,7 @@ impl Closing {
             Close::Deadline(after) => (asked, Some(now.after(after)?)),
             Close::First { first, .. } => (first.min(asked), None),
         };
-        Ok(Closing {
-            enough,
-            arrived: 0,
-            deadline,
-        })
+        Ok(Closing { enough, arrived: 0, deadline })
     }
 
     /// When the round closes whoever is missing.
@@ -50,11 +46,7 @@ impl Closing {
             return Verdict::Late;
         }
         self.arrived += 1;
-        if self.arrived == self.enough {
-            Verdict::CountsAndCloses
-        } else {
-            Verdict::Counts
-        }
+        if self.arrived == self.enough { Verdict::CountsAndCloses } else { Verdict::Counts }
     }
 }
 
@@ -66,17 +58,12 @@ mod tests {
 
     fn answers(close: Close, asked: usize, at: &[u64]) -> Vec<Verdict> {
         let mut round = Closing::open(close, asked, SimTime::from_nanos(100)).unwrap();
-        at.iter()
-            .map(|at| round.answer(SimTime::from_nanos(*at)))
-            .collect()
+        at.iter().map(|at| round.answer(SimTime::from_nanos(*at))).collect()
     }
 
     #[test]
     fn all_waits_for_everyone() {
-        assert_eq!(
-            answers(Close::All, 3, &[101, 101, 900]),
-            [Counts, Counts, CountsAndCloses]
-        );
+        assert_eq!(answers(Close::All, 3, &[101, 101, 900]), [Counts, Counts, CountsAndCloses]);
     }
 
     #[test]
@@ -89,10 +76,7 @@ mod tests {
     #[test]
     fn the_first_few_close_the_round() {
         let close = Close::First { first: 2, of: 4 };
-        assert_eq!(
-            answers(close, 4, &[1, 2, 3, 4]),
-            [Counts, CountsAndCloses, Late, Late]
-        );
+        assert_eq!(answers(close, 4, &[1, 2, 3, 4]), [Counts, CountsAndCloses, Late, Late]);
     }
 
     #[test]

@@ -43,13 +43,7 @@ impl Selector {
             Scheme::Uniform => Vec::new(),
             Scheme::BySize => p.iter().scan(0.0, running).collect(),
         };
-        Selector {
-            seed,
-            clients,
-            wanted,
-            scheme: config.scheme,
-            cumulative,
-        }
+        Selector { seed, clients, wanted, scheme: config.scheme, cumulative }
     }
 
     /// How many clients (or draws) a round asks for when nobody is busy.
@@ -84,13 +78,10 @@ impl Selector {
     /// How the clients of a round with this many `asked` were drawn.
     pub fn draw(&self, asked: &[Asked]) -> Draw {
         match self.scheme {
-            Scheme::Uniform => Draw::Uniform {
-                clients: self.clients,
-                asked: asked.len(),
-            },
-            Scheme::BySize => Draw::BySize {
-                asked: asked.iter().map(|asked| asked.times as usize).sum(),
-            },
+            Scheme::Uniform => Draw::Uniform { clients: self.clients, asked: asked.len() },
+            Scheme::BySize => {
+                Draw::BySize { asked: asked.iter().map(|asked| asked.times as usize).sum() }
+            }
         }
     }
 
@@ -109,10 +100,7 @@ impl Selector {
         drawn.sort_unstable();
         drawn
             .chunk_by(|a, b| a == b)
-            .map(|same| Asked {
-                client: same[0],
-                times: same.len() as u32,
-            })
+            .map(|same| Asked { client: same[0], times: same.len() as u32 })
             .collect()
     }
 }
@@ -169,25 +157,15 @@ mod tests {
 
     #[test]
     fn uniform_asks_each_client_equally_often_and_never_twice() {
-        let selector = selector(
-            Close::All,
-            Sample::Fraction(0.3),
-            Scheme::Uniform,
-            &[0.1; 10],
-        );
+        let selector = selector(Close::All, Sample::Fraction(0.3), Scheme::Uniform, &[0.1; 10]);
         let mut counts = [0; 10];
         for round in 0..10_000 {
             let asked = selector.select(round, FREE, |_| false);
             assert_eq!(asked.len(), 3);
             assert!(asked.windows(2).all(|pair| pair[0].client < pair[1].client));
-            asked
-                .iter()
-                .for_each(|asked| counts[asked.client as usize] += 1);
+            asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
         }
-        assert!(
-            counts.iter().all(|n| (2800..3200).contains(n)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|n| (2800..3200).contains(n)), "{counts:?}");
     }
 
     #[test]
@@ -198,9 +176,7 @@ mod tests {
         for round in 0..20_000 {
             let asked = selector.select(round, FREE, |_| false);
             assert!(asked.len() == 5 && asked.windows(2).all(|w| w[0].client < w[1].client));
-            asked
-                .iter()
-                .for_each(|asked| counts[asked.client as usize] += 1);
+            asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
         }
         assert!(counts.iter().all(|n| (850..1150).contains(n)), "{counts:?}");
     }
@@ -219,10 +195,7 @@ mod tests {
             }
         }
         for (count, p) in counts.iter().zip(p) {
-            assert!(
-                (f64::from(*count) / 40_000.0 - p).abs() < 0.01,
-                "{counts:?}"
-            );
+            assert!((f64::from(*count) / 40_000.0 - p).abs() < 0.01, "{counts:?}");
         }
         // 0.36 + 0.09 + 0.01
         assert!((f64::from(twice) / 20_000.0 - 0.46).abs() < 0.02);
@@ -239,11 +212,8 @@ mod tests {
             }
         }
         let all = selector(Close::All, Sample::All, Scheme::Uniform, &[0.25; 4]);
-        let asked: Vec<u32> = all
-            .select(0, 3, |client| client == 2)
-            .iter()
-            .map(|a| a.client)
-            .collect();
+        let asked: Vec<u32> =
+            all.select(0, 3, |client| client == 2).iter().map(|a| a.client).collect();
         assert_eq!(asked, [0, 1, 3]);
     }
 

@@ -15,12 +15,7 @@ pub struct Workload {
 impl Workload {
     /// The work that `config` gives to clients with `samples` training samples.
     pub fn new(config: &ClientConfig, seed: u64, samples: Vec<u32>) -> Self {
-        Workload {
-            seed,
-            batch: config.batch,
-            work: config.work.clone(),
-            samples,
-        }
+        Workload { seed, batch: config.batch, work: config.work.clone(), samples }
     }
 
     /// Training samples of all clients together.
@@ -59,12 +54,7 @@ impl Workload {
             Amount::Drawn(dist, redraw) => {
                 // Rounds count from 1, so 0 is free for the draw that is made once.
                 let key = if *redraw == Redraw::Once { 0 } else { round };
-                dist.sample(&mut stream(
-                    self.seed,
-                    Purpose::Work,
-                    u64::from(client),
-                    key,
-                ))
+                dist.sample(&mut stream(self.seed, Purpose::Work, u64::from(client), key))
             }
         }
     }
@@ -81,15 +71,7 @@ mod tests {
     use crate::random::{Dist, Shape};
 
     fn workload(batch: Batch, work: Work) -> Workload {
-        Workload::new(
-            &ClientConfig {
-                batch,
-                lr: 0.1,
-                work,
-            },
-            3,
-            vec![100, 15, 204],
-        )
+        Workload::new(&ClientConfig { batch, lr: 0.1, work }, 3, vec![100, 15, 204])
     }
 
     fn fixed(value: f64) -> Amount {
@@ -100,10 +82,7 @@ mod tests {
     fn epochs_become_whole_batches() {
         let work = workload(Batch::Size(20), Work::Epochs(fixed(2.0)));
         // ⌊2·100/20⌋; a client with 15 samples uses them all; ⌊2·204/20⌋.
-        assert_eq!(
-            [0, 1, 2].map(|c| work.steps(c, 1)),
-            [Some(10), Some(2), Some(20)]
-        );
+        assert_eq!([0, 1, 2].map(|c| work.steps(c, 1)), [Some(10), Some(2), Some(20)]);
         let full = workload(Batch::Full, Work::Epochs(fixed(3.0)));
         assert_eq!([0, 1, 2].map(|c| full.steps(c, 1)), [Some(3); 3]);
         let part = workload(Batch::Size(20), Work::Epochs(fixed(0.1)));
@@ -112,22 +91,10 @@ mod tests {
 
     #[test]
     fn steps_may_be_given_per_client_or_drawn() {
-        let each = workload(
-            Batch::Full,
-            Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0])),
-        );
-        assert_eq!(
-            [0, 1, 2].map(|c| each.steps(c, 9)),
-            [Some(3), Some(10), Some(50)]
-        );
-        let dist = Dist {
-            shape: Shape::Uniform(1.0, 1000.0),
-            ..Dist::fixed(0.0)
-        };
-        let once = workload(
-            Batch::Full,
-            Work::Steps(Amount::Drawn(dist.clone(), Redraw::Once)),
-        );
+        let each = workload(Batch::Full, Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
+        assert_eq!([0, 1, 2].map(|c| each.steps(c, 9)), [Some(3), Some(10), Some(50)]);
+        let dist = Dist { shape: Shape::Uniform(1.0, 1000.0), ..Dist::fixed(0.0) };
+        let once = workload(Batch::Full, Work::Steps(Amount::Drawn(dist.clone(), Redraw::Once)));
         assert_eq!(once.steps(1, 1), once.steps(1, 2));
         assert_ne!(once.steps(1, 1), once.steps(2, 1));
         let round = workload(Batch::Full, Work::Steps(Amount::Drawn(dist, Redraw::Round)));

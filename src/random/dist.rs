@@ -43,12 +43,7 @@ pub enum Shape {
 impl Dist {
     /// The distribution that always gives `value`.
     pub const fn fixed(value: f64) -> Self {
-        Dist {
-            shape: Shape::Fixed(value),
-            plus: 0.0,
-            min: None,
-            max: None,
-        }
+        Dist { shape: Shape::Fixed(value), plus: 0.0, min: None, max: None }
     }
 
     /// One draw.
@@ -115,12 +110,7 @@ mod tests {
     }
 
     fn plain(shape: Shape) -> Dist {
-        Dist {
-            shape,
-            plus: 0.0,
-            min: None,
-            max: None,
-        }
+        Dist { shape, plus: 0.0, min: None, max: None }
     }
 
     #[test]
@@ -128,64 +118,31 @@ mod tests {
         for (shape, mean, std) in [
             (Shape::Fixed(3.0), 3.0, 0.0),
             (Shape::Uniform(2.0, 6.0), 4.0, 4.0 / 12f64.sqrt()),
-            (
-                Shape::Normal {
-                    mean: 5.0,
-                    std: 2.0,
-                },
-                5.0,
-                2.0,
-            ),
+            (Shape::Normal { mean: 5.0, std: 2.0 }, 5.0, 2.0),
             (Shape::Exponential(3.0), 3.0, 3.0),
             (Shape::Choice(vec![1.0, 3.0]), 2.0, 1.0),
             // Lognormal: mean = median·exp(σ²/2), std = mean·sqrt(exp(σ²)−1).
             (
-                Shape::Lognormal {
-                    median: 2.0,
-                    sigma: 0.5,
-                },
+                Shape::Lognormal { median: 2.0, sigma: 0.5 },
                 2.0 * 0.125f64.exp(),
                 2.0 * 0.125f64.exp() * (0.25f64.exp() - 1.0).sqrt(),
             ),
             // Pareto with shape 5: mean 5/4, variance 5/(16·3).
-            (
-                Shape::Pareto {
-                    scale: 1.0,
-                    shape: 5.0,
-                },
-                1.25,
-                (5.0 / 48.0f64).sqrt(),
-            ),
+            (Shape::Pareto { scale: 1.0, shape: 5.0 }, 1.25, (5.0 / 48.0f64).sqrt()),
         ] {
             let dist = plain(shape);
             let (m, s) = moments(&dist);
-            assert!(
-                (m - mean).abs() <= 0.03 * mean,
-                "{dist:?}: mean {m}, not {mean}"
-            );
-            assert!(
-                (s - std).abs() <= 0.06 * std.max(1e-9),
-                "{dist:?}: std {s}, not {std}"
-            );
+            assert!((m - mean).abs() <= 0.03 * mean, "{dist:?}: mean {m}, not {mean}");
+            assert!((s - std).abs() <= 0.06 * std.max(1e-9), "{dist:?}: std {s}, not {std}");
             assert!((dist.typical() - mean).abs() < 1e-12);
         }
     }
 
     #[test]
     fn plus_comes_before_the_bounds() {
-        let dist = Dist {
-            plus: 50.0,
-            max: Some(60.0),
-            min: Some(55.0),
-            ..Dist::fixed(3.0)
-        };
+        let dist = Dist { plus: 50.0, max: Some(60.0), min: Some(55.0), ..Dist::fixed(3.0) };
         assert_eq!(dist.sample(&mut stream(1, Purpose::Data, 0, 0)), 55.0);
-        let dist = Dist {
-            plus: 50.0,
-            max: Some(60.0),
-            min: None,
-            ..Dist::fixed(30.0)
-        };
+        let dist = Dist { plus: 50.0, max: Some(60.0), min: None, ..Dist::fixed(30.0) };
         assert_eq!(dist.sample(&mut stream(1, Purpose::Data, 0, 0)), 60.0);
     }
 }

@@ -63,10 +63,7 @@ pub(super) fn recorded(which: RecordClients, seed: u64, clients: usize) -> Optio
         RecordClients::Off => Some(Vec::new()),
         RecordClients::Sample(count) => {
             let mut chosen = vec![false; clients];
-            chosen
-                .iter_mut()
-                .take(count)
-                .for_each(|chosen| *chosen = true);
+            chosen.iter_mut().take(count).for_each(|chosen| *chosen = true);
             shuffle(&mut chosen, &mut stream(seed, Purpose::Recording, 0, 0));
             Some(chosen)
         }

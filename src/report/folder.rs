@@ -28,13 +28,8 @@ pub enum FolderError {
 }
 
 /// The files of a run that `--force` may replace.
-const OURS: [&str; 5] = [
-    "scenario.toml",
-    "summary.json",
-    "rounds.csv",
-    "clients.csv",
-    "latency.hlog",
-];
+const OURS: [&str; 5] =
+    ["scenario.toml", "summary.json", "rounds.csv", "clients.csv", "latency.hlog"];
 
 /// A folder that belongs to this run alone.
 pub struct RunFolder {
@@ -44,20 +39,11 @@ pub struct RunFolder {
 impl RunFolder {
     /// Creates the folder, or empties that of an earlier run if `force` allows it.
     pub fn create(path: &Path, force: bool) -> Result<Self, FolderError> {
-        let unusable = |source| FolderError::Unusable {
-            path: path.to_owned(),
-            source,
-        };
+        let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
         fs::create_dir_all(path).map_err(unusable)?;
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(unusable)? {
-            names.push(
-                entry
-                    .map_err(unusable)?
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned(),
-            );
+            names.push(entry.map_err(unusable)?.file_name().to_string_lossy().into_owned());
         }
         if !names.is_empty() {
             if !names.iter().any(|name| name == "summary.json") {
@@ -70,9 +56,7 @@ impl RunFolder {
                 fs::remove_file(path.join(name)).map_err(unusable)?;
             }
         }
-        Ok(RunFolder {
-            path: path.to_owned(),
-        })
+        Ok(RunFolder { path: path.to_owned() })
     }
 
     /// The path of a file in it.
@@ -123,19 +107,10 @@ mod tests {
         folder.write("summary.json", b"{}").unwrap();
         folder.write("model-a.safetensors", b"x").unwrap();
         fs::write(path.join("notes.md"), "mine").unwrap();
-        assert!(matches!(
-            RunFolder::create(&path, false),
-            Err(FolderError::Exists(_))
-        ));
+        assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Exists(_))));
         RunFolder::create(&path, true).unwrap();
-        let left: Vec<_> = fs::read_dir(&path)
-            .unwrap()
-            .map(|e| e.unwrap().file_name())
-            .collect();
+        let left: Vec<_> = fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, ["notes.md"], "our files are gone, the user's is not");
-        assert!(matches!(
-            RunFolder::create(&path, true),
-            Err(FolderError::Foreign(_))
-        ));
+        assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Foreign(_))));
     }
 }

@@ -102,9 +102,7 @@ impl Phases {
     fn record(&mut self, phase: Phase, span: Span) {
         // The histogram grows as needed, up to the clock's whole range.
         let histogram = &mut self.0[phase as usize];
-        histogram
-            .record(span.nanos())
-            .expect("every u64 of nanoseconds fits");
+        histogram.record(span.nanos()).expect("every u64 of nanoseconds fits");
     }
 }
 

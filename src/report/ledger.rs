@@ -58,11 +58,7 @@ impl Ledger {
         (record, record_seed): (RecordClients, u64),
         files: Option<Files>,
     ) -> Self {
-        let none = TargetReached {
-            reached: false,
-            rounds: None,
-            virtual_seconds: None,
-        };
+        let none = TargetReached { reached: false, rounds: None, virtual_seconds: None };
         Ledger {
             prefix: format!("{name},{seed}"),
             name: name.into(),
@@ -81,10 +77,7 @@ impl Ledger {
             now: SimTime::ZERO,
             metrics: Metrics::default(),
             best: Metrics::default(),
-            consistency: Consistency {
-                chi2: 0.0,
-                missing_mass: 1.0,
-            },
+            consistency: Consistency { chi2: 0.0, missing_mass: 1.0 },
             digest: Xxh3::new(),
         }
     }
@@ -118,16 +111,8 @@ impl Ledger {
     /// A round closed.
     pub fn closed(&mut self, row: &RoundRow) -> Result<(), FileError> {
         self.rounds = row.round;
-        self.consistency = Consistency {
-            chi2: row.chi2,
-            missing_mass: row.missing_mass,
-        };
-        for bits in [
-            row.round,
-            row.closed.nanos(),
-            row.arrived as u64,
-            row.tau_eff.to_bits(),
-        ] {
+        self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
+        for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
             self.digest.update(&bits.to_le_bytes());
         }
         if let Some(metrics) = row.metrics {
@@ -150,16 +135,10 @@ impl Ledger {
         }
         if let Some((target, reached)) = &mut self.target
             && !reached.reached
-            && metrics
-                .get(target.metric)
-                .is_some_and(|value| target.bound.met(value))
+            && metrics.get(target.metric).is_some_and(|value| target.bound.met(value))
         {
             let (rounds, seconds) = (Some(self.rounds), Some(now.seconds()));
-            *reached = TargetReached {
-                reached: true,
-                rounds,
-                virtual_seconds: seconds,
-            };
+            *reached = TargetReached { reached: true, rounds, virtual_seconds: seconds };
         }
     }
 
@@ -200,11 +179,7 @@ impl Ledger {
         VariantSummary {
             name: self.name.clone(),
             seed: self.seed,
-            status: if stopped.is_some() {
-                Status::Complete
-            } else {
-                Status::Incomplete
-            },
+            status: if stopped.is_some() { Status::Complete } else { Status::Incomplete },
             stopped_by: stopped.map_or("", StopReason::name),
             rounds: self.rounds,
             virtual_seconds: self.now.seconds(),
@@ -215,20 +190,12 @@ impl Ledger {
             missing_mass: self.consistency.missing_mass,
             tau: TauSummary {
                 min: if used == 0 { 0 } else { least },
-                mean: if used == 0 {
-                    0.0
-                } else {
-                    sum as f64 / used as f64
-                },
+                mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
                 max: most,
             },
             latency_seconds: self.phases.clone(),
             outcomes: self.outcomes,
-            waste: if lost > 0.0 {
-                lost / (lost + kept)
-            } else {
-                0.0
-            },
+            waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
             throughput: Throughput {
                 wall_seconds,
                 train_seconds,
@@ -262,12 +229,7 @@ impl Ledger {
         let clients = self.files.as_mut().and_then(|files| files.clients.as_mut());
         if let Some(clients) = clients {
             for row in self.waiting.drain(..) {
-                clients.add(
-                    &self.prefix,
-                    &self.classes,
-                    &row,
-                    row.raw_weight * weight_scale,
-                )?;
+                clients.add(&self.prefix, &self.classes, &row, row.raw_weight * weight_scale)?;
             }
             clients.tick()?;
         }

@@ -30,9 +30,7 @@ impl RoundsCsv {
             float(out, row.chi2);
             float(out, row.missing_mass);
             let metrics = row.metrics.unwrap_or_default();
-            Metric::ALL
-                .iter()
-                .for_each(|metric| optional(out, &metrics, *metric));
+            Metric::ALL.iter().for_each(|metric| optional(out, &metrics, *metric));
         })?;
         self.0.tick()
     }

@@ -17,10 +17,7 @@ pub struct FileError {
 
 impl FileError {
     pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> FileError + '_ {
-        move |source| FileError {
-            path: path.to_owned(),
-            source,
-        }
+        move |source| FileError { path: path.to_owned(), source }
     }
 }
 
@@ -44,13 +41,8 @@ impl RowFile {
     pub fn create(path: &Path, header: &str) -> Result<Self, FileError> {
         let file = File::create(path).map_err(FileError::at(path))?;
         let buffer = Vec::with_capacity(FULL + 4096);
-        let mut rows = RowFile {
-            path: path.to_owned(),
-            file,
-            buffer,
-            written: 0,
-            flushed: Instant::now(),
-        };
+        let mut rows =
+            RowFile { path: path.to_owned(), file, buffer, written: 0, flushed: Instant::now() };
         rows.buffer.extend_from_slice(header.as_bytes());
         rows.buffer.push(b'\n');
         rows.flush()?;
@@ -61,20 +53,12 @@ impl RowFile {
     pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), FileError> {
         write(&mut self.buffer);
         self.buffer.push(b'\n');
-        if self.buffer.len() >= FULL {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if self.buffer.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
     /// Writes what has waited long enough.
     pub fn tick(&mut self) -> Result<(), FileError> {
-        if self.flushed.elapsed() >= PATIENCE {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if self.flushed.elapsed() >= PATIENCE { self.flush() } else { Ok(()) }
     }
 
     /// Writes everything gathered.
@@ -84,10 +68,7 @@ impl RowFile {
         if let Err(source) = result {
             self.take_back_part_of_a_line();
             self.buffer.clear();
-            return Err(FileError {
-                path: self.path.clone(),
-                source,
-            });
+            return Err(FileError { path: self.path.clone(), source });
         }
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
@@ -97,10 +78,7 @@ impl RowFile {
     fn take_back_part_of_a_line(&mut self) {
         let end = self.file.seek(SeekFrom::End(0)).unwrap_or(self.written);
         let fitted = (end - self.written).min(self.buffer.len() as u64) as usize;
-        let whole = self.buffer[..fitted]
-            .iter()
-            .rposition(|b| *b == b'\n')
-            .map_or(0, |at| at + 1);
+        let whole = self.buffer[..fitted].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         // Already in trouble: if even this fails there is nothing better to do.
         let _ = self.file.set_len(self.written + whole as u64);
     }

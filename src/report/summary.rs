@@ -69,9 +69,7 @@ pub struct VariantSummary {
 
 impl std::fmt::Debug for Phases {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list()
-            .entries(Phase::ALL.map(|phase| (phase, self.get(phase).len())))
-            .finish()
+        f.debug_list().entries(Phase::ALL.map(|phase| (phase, self.get(phase).len()))).finish()
     }
 }
 
@@ -129,10 +127,7 @@ fn by_name<S: Serializer>(metrics: &Metrics, to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(Some(Metric::ALL.len()))?;
     for metric in Metric::ALL {
         // Not a number is not JSON; null says that there is none.
-        map.serialize_entry(
-            metric.name(),
-            &metrics.get(metric).filter(|v| v.is_finite()),
-        )?;
+        map.serialize_entry(metric.name(), &metrics.get(metric).filter(|v| v.is_finite()))?;
     }
     map.end()
 }

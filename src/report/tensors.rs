@@ -11,25 +11,15 @@ pub enum LoadError {
     /// The file itself.
     #[error("cannot read {}: {source}", path.display())]
     #[allow(missing_docs)]
-    File {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// Its content.
     #[error("{} is not a safetensors file: {source}", path.display())]
     #[allow(missing_docs)]
-    Format {
-        path: PathBuf,
-        source: safetensors::SafeTensorError,
-    },
+    Format { path: PathBuf, source: safetensors::SafeTensorError },
     /// A tensor of a kind that parameters cannot have.
     #[error("{}: tensor `{name}` is {dtype:?}; parameters are F32 or F64", path.display())]
     #[allow(missing_docs)]
-    Dtype {
-        path: PathBuf,
-        name: String,
-        dtype: Dtype,
-    },
+    Dtype { path: PathBuf, name: String, dtype: Dtype },
 }
 
 /// Writes `tensors` to `path`.
@@ -47,10 +37,7 @@ pub fn save_tensors(path: &Path, tensors: &[Tensor]) -> Result<(), FileError> {
             Values::F64(_) => Dtype::F64,
         };
         let view = TensorView::new(dtype, tensor.shape.clone(), bytes);
-        (
-            tensor.name.as_str(),
-            view.expect("the shape fits the values"),
-        )
+        (tensor.name.as_str(), view.expect("the shape fits the values"))
     });
     let whole = safetensors::serialize(views, None).expect("views are consistent");
     std::fs::write(path, whole).map_err(FileError::at(path))
@@ -58,14 +45,8 @@ pub fn save_tensors(path: &Path, tensors: &[Tensor]) -> Result<(), FileError> {
 
 /// Reads every tensor of `path`.
 pub fn load_tensors(path: &Path) -> Result<Vec<Tensor>, LoadError> {
-    let file = |source| LoadError::File {
-        path: path.to_owned(),
-        source,
-    };
-    let format = |source| LoadError::Format {
-        path: path.to_owned(),
-        source,
-    };
+    let file = |source| LoadError::File { path: path.to_owned(), source };
+    let format = |source| LoadError::Format { path: path.to_owned(), source };
     let bytes = std::fs::read(path).map_err(file)?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(format)?;
     tensors
@@ -76,27 +57,16 @@ pub fn load_tensors(path: &Path) -> Result<Vec<Tensor>, LoadError> {
                 Dtype::F32 => Values::F32(numbers(view.data(), f32::from_le_bytes)),
                 Dtype::F64 => Values::F64(numbers(view.data(), f64::from_le_bytes)),
                 dtype => {
-                    return Err(LoadError::Dtype {
-                        path: path.to_owned(),
-                        name,
-                        dtype,
-                    });
+                    return Err(LoadError::Dtype { path: path.to_owned(), name, dtype });
                 }
             };
-            Ok(Tensor {
-                name,
-                shape: view.shape().to_vec(),
-                values,
-            })
+            Ok(Tensor { name, shape: view.shape().to_vec(), values })
         })
         .collect()
 }
 
 fn numbers<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
-    bytes
-        .chunks_exact(N)
-        .map(|chunk| read(chunk.try_into().expect("N bytes")))
-        .collect()
+    bytes.chunks_exact(N).map(|chunk| read(chunk.try_into().expect("N bytes"))).collect()
 }
 
 #[cfg(test)]
@@ -129,18 +99,8 @@ mod tests {
     fn rubbish_is_named_as_such() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");
-        assert!(
-            load_tensors(&path)
-                .unwrap_err()
-                .to_string()
-                .starts_with("cannot read")
-        );
+        assert!(load_tensors(&path).unwrap_err().to_string().starts_with("cannot read"));
         std::fs::write(&path, b"not at all").unwrap();
-        assert!(
-            load_tensors(&path)
-                .unwrap_err()
-                .to_string()
-                .contains("not a safetensors file")
-        );
+        assert!(load_tensors(&path).unwrap_err().to_string().contains("not a safetensors file"));
     }
 }

@@ -32,11 +32,7 @@ impl Style {
     }
 
     fn verdict(self, ok: bool) -> String {
-        if ok {
-            self.paint("32", "met")
-        } else {
-            self.paint("31;1", "NOT MET")
-        }
+        if ok { self.paint("32", "met") } else { self.paint("31;1", "NOT MET") }
     }
 }
 
@@ -52,10 +48,7 @@ pub fn results(summary: &Summary, style: Style) -> String {
     for run in &summary.variants {
         match groups.iter_mut().find(|group| group.name == run.name) {
             Some(group) => group.runs.push(run),
-            None => groups.push(Group {
-                name: &run.name,
-                runs: vec![run],
-            }),
+            None => groups.push(Group { name: &run.name, runs: vec![run] }),
         }
     }
     let mut out = String::new();
@@ -72,12 +65,7 @@ pub fn results(summary: &Summary, style: Style) -> String {
 type Row<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
 
 fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
-    let width = groups
-        .iter()
-        .map(|group| group.name.len() + 2)
-        .max()
-        .unwrap_or(0)
-        .max(17);
+    let width = groups.iter().map(|group| group.name.len() + 2).max().unwrap_or(0).max(17);
     let mut head = format!("{:22}", "");
     for group in groups {
         let _ = write!(head, "{:>width$}", group.name);
@@ -98,10 +86,7 @@ fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
 fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     for metric in Metric::ALL {
-        if groups
-            .iter()
-            .any(|group| group.runs[0].metrics.get(metric).is_some())
-        {
+        if groups.iter().any(|group| group.runs[0].metrics.get(metric).is_some()) {
             let cell = move |group: &Group<'_>| {
                 spread(group, |run| run.metrics.get(metric).unwrap_or(f64::NAN))
             };
@@ -118,19 +103,13 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             Span::from_nanos_f64(mean * 1e9).map_or("-".into(), |span| span.to_string())
         }),
     );
-    row(
-        "rounds",
-        Box::new(|group| number(mean(group, |run| run.rounds as f64))),
-    );
+    row("rounds", Box::new(|group| number(mean(group, |run| run.rounds as f64))));
     row(
         "local steps τ",
         Box::new(|group| {
             let least = group.runs.iter().map(|run| run.tau.min).min().unwrap_or(0);
             let most = group.runs.iter().map(|run| run.tau.max).max().unwrap_or(0);
-            format!(
-                "{least}..{most} ({})",
-                number(mean(group, |run| run.tau.mean))
-            )
+            format!("{least}..{most} ({})", number(mean(group, |run| run.tau.mean)))
         }),
     );
     row(
@@ -140,14 +119,8 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             spread(group, |run| if run.chi2 < 1e-12 { 0.0 } else { run.chi2 })
         }),
     );
-    row(
-        "never heard",
-        Box::new(|group| percent(mean(group, |run| run.missing_mass))),
-    );
-    row(
-        "wasted work",
-        Box::new(|group| percent(mean(group, |run| run.waste))),
-    );
+    row("never heard", Box::new(|group| percent(mean(group, |run| run.missing_mass))));
+    row("wasted work", Box::new(|group| percent(mean(group, |run| run.waste))));
     row(
         "late / no step",
         Box::new(|group| {
@@ -155,18 +128,12 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             format!("{} / {}", sum(1), sum(2))
         }),
     );
-    if groups
-        .iter()
-        .any(|group| group.runs.iter().any(|run| run.target.is_some()))
-    {
+    if groups.iter().any(|group| group.runs.iter().any(|run| run.target.is_some())) {
         row(
             "target reached after",
             Box::new(|group| {
-                let times: Vec<f64> = group
-                    .runs
-                    .iter()
-                    .filter_map(|run| run.target?.virtual_seconds)
-                    .collect();
+                let times: Vec<f64> =
+                    group.runs.iter().filter_map(|run| run.target?.virtual_seconds).collect();
                 if times.len() < group.runs.len() {
                     return "not reached".into();
                 }
@@ -190,27 +157,20 @@ fn label(metric: Metric) -> &'static str {
 
 /// Latencies of every variant, or once for all whose devices behaved alike.
 fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
-    let tables: Vec<String> = groups
-        .iter()
-        .map(|group| latency_table(&group.runs[0].latency_seconds))
-        .collect();
+    let tables: Vec<String> =
+        groups.iter().map(|group| latency_table(&group.runs[0].latency_seconds)).collect();
     let mut shown = vec![false; groups.len()];
     for first in 0..groups.len() {
         if shown[first] {
             continue;
         }
-        let alike: Vec<usize> = (first..groups.len())
-            .filter(|i| tables[*i] == tables[first])
-            .collect();
+        let alike: Vec<usize> =
+            (first..groups.len()).filter(|i| tables[*i] == tables[first]).collect();
         alike.iter().for_each(|i| shown[*i] = true);
         let whose = if alike.len() == groups.len() && groups.len() > 1 {
             "all variants alike".to_string()
         } else {
-            alike
-                .iter()
-                .map(|i| groups[*i].name)
-                .collect::<Vec<_>>()
-                .join(", ")
+            alike.iter().map(|i| groups[*i].name).collect::<Vec<_>>().join(", ")
         };
         // The names of those it speaks of, when there is a choice.
         if groups.len() > 1 {
@@ -261,11 +221,7 @@ fn spread(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> String {
     if group.runs.len() < 2 {
         return number(mean);
     }
-    let squares = group
-        .runs
-        .iter()
-        .map(|run| (of(run) - mean).powi(2))
-        .sum::<f64>();
+    let squares = group.runs.iter().map(|run| (of(run) - mean).powi(2)).sum::<f64>();
     let std = (squares / (group.runs.len() - 1) as f64).sqrt();
     format!("{} ±{}", number(mean), two_digits(std))
 }
@@ -287,19 +243,11 @@ fn number(value: f64) -> String {
 }
 
 fn two_digits(value: f64) -> String {
-    if (1e-3..100.0).contains(&value) {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.1e}")
-    }
+    if (1e-3..100.0).contains(&value) { format!("{value:.3}") } else { format!("{value:.1e}") }
 }
 
 fn percent(part: f64) -> String {
-    if part == 0.0 {
-        "0 %".into()
-    } else {
-        format!("{:.1} %", 100.0 * part)
-    }
+    if part == 0.0 { "0 %".into() } else { format!("{:.1} %", 100.0 * part) }
 }
 
 #[cfg(test)]

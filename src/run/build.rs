@@ -24,10 +24,7 @@ pub enum BuildError {
     /// The file of initial parameters is another model's.
     #[error("[task] init: {}: {source}", path.display())]
     #[allow(missing_docs)]
-    Init {
-        path: std::path::PathBuf,
-        source: TensorError,
-    },
+    Init { path: std::path::PathBuf, source: TensorError },
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -54,10 +51,8 @@ pub fn build(
         None
     } else {
         let trainer = trainer(plan, seed);
-        Some(Training {
-            trainer,
-            pool: Arc::new(Pool::new(threads)?),
-        })
+        let pool = Pool::new(threads, 8 * plan.task.parameters())?;
+        Some(Training { trainer, pool: Arc::new(pool) })
     };
     assemble(plan, seed, training)
 }
@@ -76,18 +71,8 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     let workload = Workload::new(&plan.client, seed, shares.samples);
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let server = Server::new(config, stop, selector, training.clone(), p, start);
-    let world = World {
-        seed,
-        fleet,
-        workload,
-        solver: solver(plan),
-        training: training.clone(),
-    };
-    Ok(Built {
-        server,
-        world,
-        training,
-    })
+    let world = World { seed, fleet, workload, solver: solver(plan), training: training.clone() };
+    Ok(Built { server, world, training })
 }
 
 fn solver(plan: &Plan) -> Solver {
@@ -103,12 +88,7 @@ pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
         }
         TaskKind::Synthetic(config) => {
             let data = config.init(seed, plan.task.clients);
-            Arc::new(SoftmaxTrainer::new(
-                data,
-                plan.client.batch,
-                solver(plan),
-                seed,
-            ))
+            Arc::new(SoftmaxTrainer::new(data, plan.client.batch, solver(plan), seed))
         }
     }
 }
@@ -119,10 +99,7 @@ fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, Buil
         Init::Normal(std) => Ok(trainer.start(seed, *std)),
         Init::File(path) => {
             let tensors = load_tensors(path)?;
-            let init = |source| BuildError::Init {
-                path: path.clone(),
-                source,
-            };
+            let init = |source| BuildError::Init { path: path.clone(), source };
             trainer.values(&tensors).map_err(init)
         }
     }

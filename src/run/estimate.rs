@@ -31,11 +31,7 @@ pub struct Estimate {
 /// Estimates every variant of a scenario, for its first seed.
 pub fn estimate(scenario: &Scenario, threads: usize) -> Result<Vec<Estimate>, BuildError> {
     let of = |plan, name| estimate_one(plan, name, scenario.seed, threads);
-    scenario
-        .variants
-        .iter()
-        .map(|variant| of(&variant.plan, &variant.name))
-        .collect()
+    scenario.variants.iter().map(|variant| of(&variant.plan, &variant.name)).collect()
 }
 
 fn estimate_one(
@@ -44,9 +40,7 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built {
-        mut server, world, ..
-    } = build(plan, seed, threads, true)?;
+    let Built { mut server, world, .. } = build(plan, seed, threads, true)?;
     let (mut taus, mut no_step, mut late, mut longest) = (Vec::new(), 0, 0, Span::ZERO);
     let mut overflow = None;
     let mut asked = 0;
@@ -125,53 +119,27 @@ impl fmt::Display for Estimate {
         };
         writeln!(f, "{}", self.variant)?;
         line(f, "rule", self.rule.clone())?;
-        let classes: Vec<String> = self
-            .classes
-            .iter()
-            .map(|(name, count)| format!("{count} {name}"))
-            .collect();
-        line(
-            f,
-            "clients",
-            format!("{} ({})", self.clients, classes.join(", ")),
-        )?;
+        let classes: Vec<String> =
+            self.classes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        line(f, "clients", format!("{} ({})", self.clients, classes.join(", ")))?;
         let bytes = size(4 * self.parameters as u64);
-        line(
-            f,
-            "model",
-            format!("{} parameters, {bytes} each way", self.parameters),
-        )?;
+        line(f, "model", format!("{} parameters, {bytes} each way", self.parameters))?;
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
             Some([least, mean, most]) => {
-                line(
-                    f,
-                    "local steps",
-                    format!("{least} to {most}, {mean} on average (round 1)"),
-                )?;
+                line(f, "local steps", format!("{least} to {most}, {mean} on average (round 1)"))?;
                 line(f, "slowest", format!("back after {}", self.longest))?;
             }
-            None => line(
-                f,
-                "local steps",
-                "none: nobody makes a single step in time".into(),
-            )?,
+            None => line(f, "local steps", "none: nobody makes a single step in time".into())?,
         }
         if self.no_step + self.late > 0 {
-            let text = format!(
-                "{} make no step, {} come late (round 1)",
-                self.no_step, self.late
-            );
+            let text = format!("{} make no step, {} come late (round 1)", self.no_step, self.late);
             line(f, "lost", text)?;
         }
         match self.rounds {
             Some(rounds) => {
                 let events = rounds.saturating_mul(self.asked as u64);
-                line(
-                    f,
-                    "rounds",
-                    format!("{rounds} at most, {} client-rounds", count(events)),
-                )?;
+                line(f, "rounds", format!("{rounds} at most, {} client-rounds", count(events)))?;
             }
             None => line(f, "rounds", "until the target is reached".into())?,
         }

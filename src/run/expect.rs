@@ -5,11 +5,7 @@ use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario};
 
 /// Judges every `[[expect]]`, on the means over seeds.
 pub fn judge(scenario: &Scenario, runs: &[VariantSummary]) -> Vec<ExpectResult> {
-    scenario
-        .expects
-        .iter()
-        .map(|expect| judge_one(scenario, expect, runs))
-        .collect()
+    scenario.expects.iter().map(|expect| judge_one(scenario, expect, runs)).collect()
 }
 
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
@@ -30,15 +26,11 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
     let (condition, ok) = match &expect.bound {
         ExpectBound::AtLeast(bound) => (
             format!("at least {}", words(bound)),
-            measured
-                .zip(value(bound))
-                .is_some_and(|(measured, bound)| measured >= bound),
+            measured.zip(value(bound)).is_some_and(|(measured, bound)| measured >= bound),
         ),
         ExpectBound::AtMost(bound) => (
             format!("at most {}", words(bound)),
-            measured
-                .zip(value(bound))
-                .is_some_and(|(measured, bound)| measured <= bound),
+            measured.zip(value(bound)).is_some_and(|(measured, bound)| measured <= bound),
         ),
         ExpectBound::Within { of, tolerance } => (
             format!("within {tolerance} of {}", words(of)),
@@ -47,11 +39,7 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
                 .is_some_and(|(measured, of)| (measured - of).abs() <= *tolerance),
         ),
     };
-    let that = format!(
-        "{} of {} {condition}",
-        quantity_name(expect.that),
-        name(expect.of)
-    );
+    let that = format!("{} of {} {condition}", quantity_name(expect.that), name(expect.of));
     ExpectResult { that, ok, measured }
 }
 

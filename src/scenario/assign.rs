@@ -26,17 +26,11 @@ pub(super) struct Segment {
 pub(super) fn of_set(set: &Node) -> Vec<Assignment> {
     fn walk(table: &Table, path: &[Segment], out: &mut Vec<Assignment>) {
         for entry in &table.entries {
-            let segment = Segment {
-                name: entry.key.clone(),
-                at: entry.key_at.clone(),
-            };
+            let segment = Segment { name: entry.key.clone(), at: entry.key_at.clone() };
             let path = [path, &[segment]].concat();
             match &entry.node.value {
                 Raw::Table(inner) if inner.style == Style::Open => walk(inner, &path, out),
-                _ => out.push(Assignment {
-                    path,
-                    value: entry.node.clone(),
-                }),
+                _ => out.push(Assignment { path, value: entry.node.clone() }),
             }
         }
     }
@@ -54,10 +48,7 @@ pub(super) fn of_set(set: &Node) -> Vec<Assignment> {
 /// the reader of the table reports.
 pub(super) fn apply(root: &mut Node, batch: &[Assignment]) -> Result<(), ScenarioError> {
     for (index, assignment) in batch.iter().enumerate() {
-        let earlier: Vec<String> = batch[..index]
-            .iter()
-            .map(|done| spell(&done.path))
-            .collect();
+        let earlier: Vec<String> = batch[..index].iter().map(|done| spell(&done.path)).collect();
         let spot = locate(root, &assignment.path)?;
         let Raw::Table(table) = &mut spot.node.value else {
             continue;
@@ -85,9 +76,7 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
     let (mut node, mut table) = (root, "");
     let mut rest = path;
     loop {
-        let [key, tail @ ..] = rest else {
-            unreachable!("a path has a last name, handled below")
-        };
+        let [key, tail @ ..] = rest else { unreachable!("a path has a last name, handled below") };
         let keys = schema::table(table).expect("the walk stays inside the schema");
         if !keys.knows(&key.name)
             || matches!(table, "" if ["variant", "expect"].contains(&key.name.as_str()))
@@ -99,10 +88,9 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
             return Ok(Spot { node, table, key });
         }
         if keys.later.contains(&key.name.as_str()) {
-            return Err(key.at.error(format!(
-                "`{}` is not yet supported",
-                schema::join(table, &key.name)
-            )));
+            return Err(key
+                .at
+                .error(format!("`{}` is not yet supported", schema::join(table, &key.name))));
         }
         let Some(next) = schema::child(table, &key.name) else {
             return Err(nowhere(path, &tail[0]));
@@ -110,18 +98,12 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
         node = step(node, key);
         (table, rest) = (next, tail);
         if table == "fleet.class" {
-            let [class, tail @ ..] = rest else {
-                unreachable!("the tail is not empty")
-            };
+            let [class, tail @ ..] = rest else { unreachable!("the tail is not empty") };
             if tail.is_empty() {
-                let error = class.at.error(format!(
-                    "nothing of class `{}` is named",
-                    short(&class.name)
-                ));
-                return Err(error.expected(format_args!(
-                    "a key after it: fleet.class.{}.jitter",
-                    class.name
-                )));
+                let error =
+                    class.at.error(format!("nothing of class `{}` is named", short(&class.name)));
+                return Err(error
+                    .expected(format_args!("a key after it: fleet.class.{}.jitter", class.name)));
             }
             node = pick_class(node, class)?;
             rest = tail;
@@ -132,9 +114,7 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
 /// The value of a key, made an empty table where there is none.
 fn step<'a>(node: &'a mut Node, key: &Segment) -> &'a mut Node {
     become_table(node, &key.at);
-    let Raw::Table(table) = &mut node.value else {
-        unreachable!("just made a table")
-    };
+    let Raw::Table(table) = &mut node.value else { unreachable!("just made a table") };
     let index = match table.entries.iter().position(|entry| entry.key == key.name) {
         Some(index) => index,
         None => put(table, key, Node::empty_table(key.at.clone())),
@@ -151,11 +131,7 @@ fn become_table(node: &mut Node, at: &Where) {
 
 /// Assigns a key and says where it ended up.
 fn put(table: &mut Table, key: &Segment, node: Node) -> usize {
-    let entry = Entry {
-        key: key.name.clone(),
-        key_at: key.at.clone(),
-        node,
-    };
+    let entry = Entry { key: key.name.clone(), key_at: key.at.clone(), node };
     match table.entries.iter().position(|other| other.key == key.name) {
         Some(index) => {
             table.entries[index] = entry;
@@ -171,37 +147,22 @@ fn put(table: &mut Table, key: &Segment, node: Node) -> usize {
 /// A device class by its name, or by its number counted from 0.
 fn pick_class<'a>(classes: &'a mut Node, wanted: &Segment) -> Result<&'a mut Node, ScenarioError> {
     let unknown = |names: &[String]| {
-        let error = wanted.at.error(format!(
-            "there is no device class `{}`",
-            short(&wanted.name)
-        ));
+        let error = wanted.at.error(format!("there is no device class `{}`", short(&wanted.name)));
         match names {
             [] => error.expected("a [[fleet.class]] of that name in the scenario"),
             _ => error
                 .expected(format_args!("one of: {}", names.join(", ")))
-                .meant(suggest::nearest(
-                    &wanted.name,
-                    names.iter().map(String::as_str),
-                )),
+                .meant(suggest::nearest(&wanted.name, names.iter().map(String::as_str))),
         }
     };
     let Raw::Array(nodes) = &mut classes.value else {
         return Err(unknown(&[]));
     };
-    let name = |node: &Node| {
-        node.get("name")
-            .and_then(|name| name.text().ok().map(String::from))
-    };
+    let name = |node: &Node| node.get("name").and_then(|name| name.text().ok().map(String::from));
     let index = nodes
         .iter()
         .position(|node| name(node).as_deref() == Some(&wanted.name))
-        .or_else(|| {
-            wanted
-                .name
-                .parse()
-                .ok()
-                .filter(|index| *index < nodes.len())
-        });
+        .or_else(|| wanted.name.parse().ok().filter(|index| *index < nodes.len()));
     match index {
         Some(index) => Ok(&mut nodes[index]),
         None => Err(unknown(&nodes.iter().filter_map(name).collect::<Vec<_>>())),
@@ -214,9 +175,7 @@ fn nowhere(path: &[Segment], wrong: &Segment) -> ScenarioError {
         [fleet, _, class, ..] if fleet.name == "fleet" => Some(class.name.as_str()),
         _ => None,
     };
-    let error = wrong
-        .at
-        .error(format!("`{}` leads nowhere", short(&spelled)));
+    let error = wrong.at.error(format!("`{}` leads nowhere", short(&spelled)));
     match path {
         [first, ..] if matches!(first.name.as_str(), "variant" | "expect") => {
             error.expected(format_args!("a path outside [[{}]]", first.name))
@@ -228,8 +187,5 @@ fn nowhere(path: &[Segment], wrong: &Segment) -> ScenarioError {
 }
 
 fn spell(path: &[Segment]) -> String {
-    path.iter()
-        .map(|segment| segment.name.as_str())
-        .collect::<Vec<_>>()
-        .join(".")
+    path.iter().map(|segment| segment.name.as_str()).collect::<Vec<_>>().join(".")
 }

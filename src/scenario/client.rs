@@ -20,9 +20,7 @@ pub(super) fn read(
         Some(node) => node.number_that("lr", "a number above 0", |lr| lr > 0.0)?,
         None => 0.02,
     };
-    let work = section
-        .get("work")
-        .map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
+    let work = section.get("work").map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
     section.finish("here")?;
     Ok(ClientConfig { batch, lr, work })
 }
@@ -31,13 +29,7 @@ fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioErr
     match (node, task) {
         (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
         (None, TaskKind::Synthetic(_)) => Ok(Batch::Size(20)),
-        (
-            Some(Node {
-                value: Raw::String(text),
-                ..
-            }),
-            _,
-        ) if text == "full" => Ok(Batch::Full),
+        (Some(Node { value: Raw::String(text), .. }), _) if text == "full" => Ok(Batch::Full),
         (Some(node), TaskKind::Quadratic(_)) => Err(node
             .at
             .error("a quadratic task has no samples to batch")
@@ -103,32 +95,24 @@ fn read_amount(
     if let Raw::Array(nodes) = &node.value {
         let (given, clients) = (nodes.len(), task.clients);
         if given != clients {
-            let error = node.at.error(format!(
-                "`{}` has {given} entries for {clients} clients",
-                rule.name
-            ));
+            let error =
+                node.at.error(format!("`{}` has {given} entries for {clients} clients", rule.name));
             return Err(error.expected(format_args!("one number per client: {clients}")));
         }
-        return nodes
-            .iter()
-            .map(fixed)
-            .collect::<Result<_, _>>()
-            .map(Amount::Each);
+        return nodes.iter().map(fixed).collect::<Result<_, _>>().map(Amount::Each);
     }
     let dist = dist::read(node, Unit::Plain)?;
     match dist.shape {
         Shape::Fixed(_) if !matches!(node.value, Raw::Table(_)) => drop(fixed(node)?),
         _ if dist.typical() <= 0.0 => {
-            let error = node
-                .at
-                .error(format!("the usual draw of `{}` is not above 0", rule.name));
+            let error = node.at.error(format!("the usual draw of `{}` is not above 0", rule.name));
             return Err(error.expected("work to be done"));
         }
         _ => {}
     }
     let redraws = [("round", Redraw::Round), ("once", Redraw::Once)];
-    let redraw = section.get("redraw").map_or(Ok(Redraw::Round), |node| {
-        node.one_of("redraw", &redraws, &[])
-    })?;
+    let redraw = section
+        .get("redraw")
+        .map_or(Ok(Redraw::Round), |node| node.one_of("redraw", &redraws, &[]))?;
     Ok(Amount::Drawn(dist, redraw))
 }

@@ -7,15 +7,8 @@ use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::random::{Dist, Shape};
 
-const SHAPES: &[&str] = &[
-    "uniform",
-    "normal",
-    "lognormal",
-    "pareto",
-    "exponential",
-    "choice",
-    "empirical",
-];
+const SHAPES: &[&str] =
+    &["uniform", "normal", "lognormal", "pareto", "exponential", "choice", "empirical"];
 
 /// Reads a DIST.
 pub(super) fn read(node: &Node, unit: Unit) -> Result<Dist, ScenarioError> {
@@ -38,17 +31,10 @@ pub(super) fn read(node: &Node, unit: Unit) -> Result<Dist, ScenarioError> {
         && low > high
     {
         let at = node.place("max");
-        return Err(at
-            .error("`max` is below `min`")
-            .expected("`min` to be at most `max`"));
+        return Err(at.error("`max` is below `min`").expected("`min` to be at most `max`"));
     }
     section.finish("beside this distribution")?;
-    Ok(Dist {
-        shape,
-        plus,
-        min,
-        max,
-    })
+    Ok(Dist { shape, plus, min, max })
 }
 
 fn read_shape(name: &str, node: &Node, unit: Unit) -> Result<Shape, ScenarioError> {
@@ -57,34 +43,23 @@ fn read_shape(name: &str, node: &Node, unit: Unit) -> Result<Shape, ScenarioErro
         "choice" => choice(node, unit),
         "normal" => {
             let mut section = Section::open("dist.normal", node)?;
-            let mean = section
-                .require("mean", "the middle of the distribution")?
-                .quantity(unit)?;
+            let mean = section.require("mean", "the middle of the distribution")?.quantity(unit)?;
             let std = section.require("std", "its standard deviation")?;
-            Ok(Shape::Normal {
-                mean,
-                std: at_least_zero(std, "std", unit)?,
-            })
+            Ok(Shape::Normal { mean, std: at_least_zero(std, "std", unit)? })
         }
         "lognormal" => {
             let mut section = Section::open("dist.lognormal", node)?;
             let median = section.require("median", "half of all draws lie below it")?;
             let sigma = section.require("sigma", "the standard deviation of the logarithm")?;
             let median = positive(median, "median", unit)?;
-            Ok(Shape::Lognormal {
-                median,
-                sigma: at_least_zero(sigma, "sigma", Unit::Plain)?,
-            })
+            Ok(Shape::Lognormal { median, sigma: at_least_zero(sigma, "sigma", Unit::Plain)? })
         }
         "pareto" => {
             let mut section = Section::open("dist.pareto", node)?;
             let scale = section.require("scale", "the smallest value")?;
             let shape = section.require("shape", "the exponent of the tail")?;
             let scale = positive(scale, "scale", unit)?;
-            Ok(Shape::Pareto {
-                scale,
-                shape: positive(shape, "shape", Unit::Plain)?,
-            })
+            Ok(Shape::Pareto { scale, shape: positive(shape, "shape", Unit::Plain)? })
         }
         _ => {
             let mut section = Section::open("dist.exponential", node)?;
@@ -97,39 +72,24 @@ fn read_shape(name: &str, node: &Node, unit: Unit) -> Result<Shape, ScenarioErro
 fn uniform(node: &Node, unit: Unit) -> Result<Shape, ScenarioError> {
     let wanted = "two values: [lowest, highest]";
     let [low, high] = node.array(wanted)? else {
-        return Err(node
-            .at
-            .error("`uniform` lies between two values")
-            .expected(wanted));
+        return Err(node.at.error("`uniform` lies between two values").expected(wanted));
     };
     let (from, to) = (low.quantity(unit)?, high.quantity(unit)?);
     if from > to {
-        return Err(high
-            .at
-            .error("the second end lies below the first")
-            .expected(wanted));
+        return Err(high.at.error("the second end lies below the first").expected(wanted));
     }
     match (to - from).is_finite() {
         true => Ok(Shape::Uniform(from, to)),
-        false => Err(node
-            .at
-            .error("the ends are too far apart")
-            .expected("a finite distance")),
+        false => Err(node.at.error("the ends are too far apart").expected("a finite distance")),
     }
 }
 
 fn choice(node: &Node, unit: Unit) -> Result<Shape, ScenarioError> {
     let wanted = "an array of one or more values";
-    let values: Vec<f64> = node
-        .array(wanted)?
-        .iter()
-        .map(|value| value.quantity(unit))
-        .collect::<Result<_, _>>()?;
+    let values: Vec<f64> =
+        node.array(wanted)?.iter().map(|value| value.quantity(unit)).collect::<Result<_, _>>()?;
     match values.is_empty() {
-        true => Err(node
-            .at
-            .error("there is nothing to choose from")
-            .expected(wanted)),
+        true => Err(node.at.error("there is nothing to choose from").expected(wanted)),
         false => Ok(Shape::Choice(values)),
     }
 }
@@ -138,10 +98,7 @@ fn positive(node: &Node, name: &str, unit: Unit) -> Result<f64, ScenarioError> {
     let value = node.quantity(unit)?;
     match value > 0.0 {
         true => Ok(value),
-        false => Err(node
-            .at
-            .error(format!("`{name}` must be above 0"))
-            .expected("more than 0")),
+        false => Err(node.at.error(format!("`{name}` must be above 0")).expected("more than 0")),
     }
 }
 
@@ -149,10 +106,7 @@ fn at_least_zero(node: &Node, name: &str, unit: Unit) -> Result<f64, ScenarioErr
     let value = node.quantity(unit)?;
     match value >= 0.0 {
         true => Ok(value),
-        false => Err(node
-            .at
-            .error(format!("`{name}` cannot be negative"))
-            .expected("0 or more")),
+        false => Err(node.at.error(format!("`{name}` cannot be negative")).expected("0 or more")),
     }
 }
 
@@ -161,10 +115,9 @@ fn at_least_zero(node: &Node, name: &str, unit: Unit) -> Result<f64, ScenarioErr
 pub(super) fn floored(dist: Dist, limit: f64) -> Dist {
     let grazes = matches!(dist.shape, Shape::Lognormal { .. } | Shape::Exponential(_));
     match (grazes && dist.plus >= 0.0, dist.min) {
-        (true, None) if dist.max.is_none_or(|max| max >= limit) => Dist {
-            min: Some(limit),
-            ..dist
-        },
+        (true, None) if dist.max.is_none_or(|max| max >= limit) => {
+            Dist { min: Some(limit), ..dist }
+        }
         _ => dist,
     }
 }
@@ -183,9 +136,9 @@ pub(super) fn never_below(
     let error = node.at.error(format!("`{name}` can fall below {spelled}"));
     let error = error.expected(format_args!("every value to be {spelled} or more"));
     match &node.value {
-        Raw::Table(_) => Err(error.help(format_args!(
-            "add `min` to the distribution, at least {spelled}"
-        ))),
+        Raw::Table(_) => {
+            Err(error.help(format_args!("add `min` to the distribution, at least {spelled}")))
+        }
         _ => Err(error),
     }
 }
@@ -201,8 +154,6 @@ fn lowest(dist: &Dist) -> f64 {
         Shape::Pareto { scale, .. } => *scale,
         Shape::Choice(values) => values.iter().copied().fold(f64::INFINITY, f64::min),
     };
-    let low = dist
-        .min
-        .map_or(shape + dist.plus, |min| min.max(shape + dist.plus));
+    let low = dist.min.map_or(shape + dist.plus, |min| min.max(shape + dist.plus));
     dist.max.map_or(low, |max| low.min(max))
 }

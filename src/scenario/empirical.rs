@@ -16,18 +16,14 @@ pub(super) fn read(
     let (path, name) = (file.text()?, column.text()?);
     let scale = given.map(|node| factor(node, unit)).transpose()?;
     let broken = |error: csv::Error| file.at.error(format!("cannot read the file: {error}"));
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| {
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(|error| {
             broken(error).expected("a CSV file, relative to the folder of the scenario")
         })?;
     let headers = reader.headers().map_err(broken)?.clone();
     let Some(index) = headers.iter().position(|header| header == name) else {
         let list: Vec<_> = headers.iter().map(short).collect();
-        let error = column
-            .at
-            .error(format!("the file has no column `{}`", short(name)));
+        let error = column.at.error(format!("the file has no column `{}`", short(name)));
         let error = error.expected(format_args!("one of: {}", list.join(", ")));
         return Err(error.meant(nearest(name, headers.iter())));
     };
@@ -37,9 +33,7 @@ pub(super) fn read(
         let line = record.position().map_or(0, csv::Position::line);
         let cell = record.get(index).unwrap_or("");
         values.push(value(cell, scale, unit).ok_or_else(|| {
-            let error = file
-                .at
-                .error(format!("line {line} of the file: `{}`", short(cell)));
+            let error = file.at.error(format!("line {line} of the file: `{}`", short(cell)));
             let error = error.expected(unit.expected());
             match (unit, given, cell.parse::<f64>()) {
                 (Unit::Time, None, Ok(_)) => {
@@ -53,10 +47,7 @@ pub(super) fn read(
         })?);
     }
     match values.is_empty() {
-        true => Err(file
-            .at
-            .error("the file has no rows")
-            .expected("one value or more")),
+        true => Err(file.at.error("the file has no rows").expected("one value or more")),
         false => Ok(values),
     }
 }
@@ -74,14 +65,9 @@ fn value(cell: &str, scale: Option<f64>, unit: Unit) -> Option<f64> {
 /// What one `unit` is in the base unit. Measured values need not be whole nanoseconds.
 fn factor(node: &Node, unit: Unit) -> Result<f64, ScenarioError> {
     let text = node.text()?;
-    let wrong = || {
-        node.at
-            .error(format!("`{}` is not a unit here", short(text)))
-    };
+    let wrong = || node.at.error(format!("`{}` is not a unit here", short(text)));
     match unit {
         Unit::Plain => Err(wrong().expected("no unit: these values are plain numbers")),
-        _ => unit
-            .parse(&format!("1{text}"))
-            .map_err(|_| wrong().expected(unit.expected())),
+        _ => unit.parse(&format!("1{text}")).map_err(|_| wrong().expected(unit.expected())),
     }
 }

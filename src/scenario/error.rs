@@ -75,21 +75,13 @@ impl Where {
     /// An error at this place.
     pub(super) fn error(&self, message: impl Into<String>) -> ScenarioError {
         let place = Place::At(self.clone());
-        ScenarioError(Box::new(Diagnostic {
-            message: message.into(),
-            place,
-            notes: Vec::new(),
-        }))
+        ScenarioError(Box::new(Diagnostic { message: message.into(), place, notes: Vec::new() }))
     }
 }
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnostic {
-            message,
-            place,
-            notes,
-        } = &*self.0;
+        let Diagnostic { message, place, notes } = &*self.0;
         write!(f, "error: {}", render::clean(message))?;
         let gutter = match place {
             Place::At(at) => render::snippet(f, at)?,
@@ -98,9 +90,7 @@ impl fmt::Display for ScenarioError {
                 2
             }
         };
-        notes
-            .iter()
-            .try_for_each(|note| render::note(f, gutter, note))
+        notes.iter().try_for_each(|note| render::note(f, gutter, note))
     }
 }
 

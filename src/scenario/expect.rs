@@ -33,11 +33,9 @@ pub(super) fn read(
     variants: &[Variant],
 ) -> Result<Vec<Expect>, ScenarioError> {
     match root.get("expect") {
-        Some(list) => list
-            .array("[[expect]]")?
-            .iter()
-            .map(|node| read_one(node, variants))
-            .collect(),
+        Some(list) => {
+            list.array("[[expect]]")?.iter().map(|node| read_one(node, variants)).collect()
+        }
         None => Ok(Vec::new()),
     }
 }
@@ -70,10 +68,7 @@ fn read_one(node: &Node, variants: &[Variant]) -> Result<Expect, ScenarioError> 
             let within = section.require("within", "how far from `equals` is near enough")?;
             let tolerance =
                 within.number_that("within", "a number, 0 or more", |within| within >= 0.0)?;
-            ExpectBound::Within {
-                of: reference(node)?,
-                tolerance,
-            }
+            ExpectBound::Within { of: reference(node)?, tolerance }
         }
     };
     section.finish("in this [[expect]]")?;
@@ -81,26 +76,17 @@ fn read_one(node: &Node, variants: &[Variant]) -> Result<Expect, ScenarioError> 
     // A comparison needs the same quantity on both sides.
     if let ExpectBound::AtLeast(Reference::Variant(other))
     | ExpectBound::AtMost(Reference::Variant(other))
-    | ExpectBound::Within {
-        of: Reference::Variant(other),
-        ..
-    } = bound
+    | ExpectBound::Within { of: Reference::Variant(other), .. } = bound
     {
         read_quantity(that, &variants[other])?;
     }
-    Ok(Expect {
-        that: quantity,
-        of,
-        bound,
-    })
+    Ok(Expect { that: quantity, of, bound })
 }
 
 fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioError> {
     let metrics = metrics_of(&variant.plan.task.kind);
-    let mut known: Vec<_> = metrics
-        .into_iter()
-        .map(|(name, metric)| (name, Quantity::Metric(metric)))
-        .collect();
+    let mut known: Vec<_> =
+        metrics.into_iter().map(|(name, metric)| (name, Quantity::Metric(metric))).collect();
     known.extend([
         ("rounds", Quantity::Rounds),
         ("virtual_seconds", Quantity::VirtualSeconds),
@@ -109,34 +95,19 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
         ("waste", Quantity::Waste),
     ]);
     node.one_of("quantity", &known, &[]).map_err(|error| {
-        error.note(format_args!(
-            "these are measured for variant `{}`",
-            variant.name
-        ))
+        error.note(format_args!("these are measured for variant `{}`", variant.name))
     })
 }
 
 fn find(node: &Node, variants: &[Variant]) -> Result<usize, ScenarioError> {
     let name = node.text()?;
-    variants
-        .iter()
-        .position(|variant| variant.name == name)
-        .ok_or_else(|| {
-            let error = node
-                .at
-                .error(format!("there is no variant `{}`", short(name)));
-            let error = error.expected(format_args!("one of: {}", names(variants)));
-            error.meant(nearest(
-                name,
-                variants.iter().map(|variant| variant.name.as_str()),
-            ))
-        })
+    variants.iter().position(|variant| variant.name == name).ok_or_else(|| {
+        let error = node.at.error(format!("there is no variant `{}`", short(name)));
+        let error = error.expected(format_args!("one of: {}", names(variants)));
+        error.meant(nearest(name, variants.iter().map(|variant| variant.name.as_str())))
+    })
 }
 
 fn names(variants: &[Variant]) -> String {
-    variants
-        .iter()
-        .map(|variant| variant.name.as_str())
-        .collect::<Vec<_>>()
-        .join(", ")
+    variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -16,13 +16,10 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, Scenar
     }
     let mut section = root.open_in("fleet")?;
     let assigns = [("random", Assign::Random), ("in-order", Assign::InOrder)];
-    let assign = section.get("assign").map_or(Ok(Assign::Random), |node| {
-        node.one_of("assign", &assigns, &[])
-    })?;
-    let list = section.require(
-        "class",
-        "the classes of devices, each begun by [[fleet.class]]",
-    )?;
+    let assign = section
+        .get("assign")
+        .map_or(Ok(Assign::Random), |node| node.one_of("assign", &assigns, &[]))?;
+    let list = section.require("class", "the classes of devices, each begun by [[fleet.class]]")?;
     section.finish("here")?;
     let nodes = list.array("one [[fleet.class]] or more")?;
     if nodes.is_empty() {
@@ -35,9 +32,8 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, Scenar
     for node in nodes {
         let class = read_class(node)?;
         if classes.iter().any(|other| other.name == class.name) {
-            let error = node
-                .place("name")
-                .error(format!("there are two classes named \"{}\"", class.name));
+            let error =
+                node.place("name").error(format!("there are two classes named \"{}\"", class.name));
             return Err(error.expected("a different name for every class"));
         }
         classes.push(class);
@@ -60,18 +56,13 @@ pub(super) fn uniform() -> FleetConfig {
         downlink: None,
         latency: Dist::fixed(0.0),
     };
-    FleetConfig {
-        assign: Assign::Random,
-        classes: vec![device],
-    }
+    FleetConfig { assign: Assign::Random, classes: vec![device] }
 }
 
 /// Reads one class; its share is settled with those of the others.
 fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
     let mut section = Section::open("fleet.class", node)?;
-    let name = section
-        .require("name", "shown in tables and files")?
-        .identifier("class")?;
+    let name = section.require("name", "shown in tables and files")?.identifier("class")?;
     section.get("share");
     let step = section.require("step_time", "the time of one local step, such as \"25ms\"")?;
     let step_time = bounded(step, "step_time", Unit::Time, (1.0, "1ns"))?;
@@ -82,10 +73,7 @@ fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
         None => 0.0,
     };
     let mut link = |key| {
-        section
-            .get(key)
-            .map(|node| bounded(node, key, Unit::Rate, (1.0, "1bps")))
-            .transpose()
+        section.get(key).map(|node| bounded(node, key, Unit::Rate, (1.0, "1bps"))).transpose()
     };
     let (uplink, downlink) = (link("uplink")?, link("downlink")?);
     let latency = match section.get("latency") {
@@ -93,15 +81,7 @@ fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
         None => Dist::fixed(0.0),
     };
     section.finish("in a class")?;
-    Ok(ClassConfig {
-        name,
-        share: 0.0,
-        step_time,
-        jitter,
-        uplink,
-        downlink,
-        latency,
-    })
+    Ok(ClassConfig { name, share: 0.0, step_time, jitter, uplink, downlink, latency })
 }
 
 /// A DIST that never falls below a limit.
@@ -117,23 +97,16 @@ fn bounded(
 }
 
 fn read_shares(classes: &[Node]) -> Result<Vec<f64>, ScenarioError> {
-    let given: Vec<&Node> = classes
-        .iter()
-        .filter_map(|class| class.get("share"))
-        .collect();
+    let given: Vec<&Node> = classes.iter().filter_map(|class| class.get("share")).collect();
     if given.is_empty() {
         return Ok(vec![1.0 / classes.len() as f64; classes.len()]);
     }
     if let Some(class) = classes.iter().find(|class| class.get("share").is_none()) {
-        let error = class
-            .at
-            .error("this class has no `share`, but others have one");
+        let error = class.at.error("this class has no `share`, but others have one");
         return Err(error.expected("a share for every class, or for none"));
     }
     let positive = |node: &&Node| {
-        node.number_that("share", "a number above 0, up to 1", |share| {
-            share > 0.0 && share <= 1.0
-        })
+        node.number_that("share", "a number above 0, up to 1", |share| share > 0.0 && share <= 1.0)
     };
     let shares: Vec<f64> = given.iter().map(positive).collect::<Result<_, _>>()?;
     normalized(shares, given[given.len() - 1], "share")

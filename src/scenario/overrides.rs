@@ -21,14 +21,8 @@ impl Override {
     /// assert!(Override::parse("server.close.deadline").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Override, ScenarioError> {
-        let source = Arc::new(Source {
-            origin: Origin::Argument("--set"),
-            text: text.into(),
-        });
-        let all = Where {
-            source,
-            span: 0..text.len(),
-        };
+        let source = Arc::new(Source { origin: Origin::Argument("--set"), text: text.into() });
+        let all = Where { source, span: 0..text.len() };
         let Some((left, right)) = text.split_once('=') else {
             return Err(all
                 .error("nothing is assigned")
@@ -45,10 +39,7 @@ impl Override {
                     .error("a part of the path is empty")
                     .expected("path=value, such as client.lr=0.1"));
             }
-            path.push(Segment {
-                name: name.into(),
-                at,
-            });
+            path.push(Segment { name: name.into(), at });
             start += piece.len() + 1;
         }
         let value = value(&all, text.len() - right.len())?;
@@ -72,9 +63,6 @@ fn value(all: &Where, start: usize) -> Result<Node, ScenarioError> {
         Ok(node) => Ok(node),
         // What begins like a table, an array or a quoted string was meant as one.
         Err(error) if right.starts_with(['{', '[', '"', '\'']) => Err(error),
-        Err(_) => Ok(Node {
-            value: Raw::String(right.into()),
-            at: all.with_span(range),
-        }),
+        Err(_) => Ok(Node { value: Raw::String(right.into()), at: all.with_span(range) }),
     }
 }

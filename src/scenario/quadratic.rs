@@ -13,50 +13,27 @@ pub(super) fn read(
     section: &mut Section<'_>,
     clients: usize,
 ) -> Result<QuadraticConfig, ScenarioError> {
-    let given = section
-        .get("dim")
-        .map(|node| node.whole("dim", 1..=10_000_000))
-        .transpose()?;
+    let given = section.get("dim").map(|node| node.whole("dim", 1..=10_000_000)).transpose()?;
     let given = given.map(|dim| dim as usize);
     let (centers, dim) = match section.get("centers") {
         Some(node) => read_centers(node, clients, given)?,
         None => {
-            let shape = Shape::Normal {
-                mean: 0.0,
-                std: 0.1,
-            };
-            let dist = Dist {
-                shape,
-                plus: 0.0,
-                min: None,
-                max: None,
-            };
+            let shape = Shape::Normal { mean: 0.0, std: 0.1 };
+            let dist = Dist { shape, plus: 0.0, min: None, max: None };
             (Centers::Random(dist), given.unwrap_or(10))
         }
     };
     let curvature = section
         .get("curvature")
-        .map_or(Ok(Curvature::Identity), |node| {
-            read_curvature(node, clients, dim)
-        })?;
-    let weights = section
-        .get("weights")
-        .map_or(Ok(None), |node| read_weights(node, clients))?;
+        .map_or(Ok(Curvature::Identity), |node| read_curvature(node, clients, dim))?;
+    let weights = section.get("weights").map_or(Ok(None), |node| read_weights(node, clients))?;
     let gradient_noise = match section.get("gradient_noise") {
         Some(node) => {
-            node.number_that("gradient_noise", "a standard deviation, 0 or more", |std| {
-                std >= 0.0
-            })?
+            node.number_that("gradient_noise", "a standard deviation, 0 or more", |std| std >= 0.0)?
         }
         None => 0.0,
     };
-    Ok(QuadraticConfig {
-        dim,
-        centers,
-        curvature,
-        weights,
-        gradient_noise,
-    })
+    Ok(QuadraticConfig { dim, centers, curvature, weights, gradient_noise })
 }
 
 /// The centres, and the dimension they settle.
@@ -66,20 +43,12 @@ fn read_centers(
     dim: Option<usize>,
 ) -> Result<(Centers, usize), ScenarioError> {
     let Raw::Array(_) = &node.value else {
-        return Ok((
-            Centers::Random(dist::read(node, Unit::Plain)?),
-            dim.unwrap_or(10),
-        ));
+        return Ok((Centers::Random(dist::read(node, Unit::Plain)?), dim.unwrap_or(10)));
     };
     let rows = one_per_client(node, "centers", "vector", clients)?;
-    let first = rows
-        .first()
-        .map_or(Ok(0), |row| row.array(A_VECTOR).map(<[Node]>::len))?;
+    let first = rows.first().map_or(Ok(0), |row| row.array(A_VECTOR).map(<[Node]>::len))?;
     let dim = dim.unwrap_or(first).max(1);
-    let vectors = rows
-        .iter()
-        .enumerate()
-        .map(|(index, row)| vector(row, "centers", index, dim));
+    let vectors = rows.iter().enumerate().map(|(index, row)| vector(row, "centers", index, dim));
     Ok((Centers::Explicit(vectors.collect::<Result<_, _>>()?), dim))
 }
 
@@ -87,9 +56,7 @@ const A_VECTOR: &str = "an array of numbers";
 
 fn read_curvature(node: &Node, clients: usize, dim: usize) -> Result<Curvature, ScenarioError> {
     if let Raw::String(_) = node.value {
-        return node
-            .one_of("curvature", &[("identity", ())], &[])
-            .map(|()| Curvature::Identity);
+        return node.one_of("curvature", &[("identity", ())], &[]).map(|()| Curvature::Identity);
     }
     let rows = one_per_client(node, "curvature", "diagonal or matrix", clients)?;
     let is_array = |node: &Node| matches!(node.value, Raw::Array(_));
@@ -98,10 +65,7 @@ fn read_curvature(node: &Node, clients: usize, dim: usize) -> Result<Curvature, 
         _ => false,
     };
     if rows.first().is_some_and(is_matrix) {
-        let matrices = rows
-            .iter()
-            .enumerate()
-            .map(|(index, row)| matrix(row, index, dim));
+        let matrices = rows.iter().enumerate().map(|(index, row)| matrix(row, index, dim));
         return Ok(Curvature::Full(matrices.collect::<Result<_, _>>()?));
     }
     let diagonals = rows.iter().enumerate().map(|(index, row)| {
@@ -140,10 +104,9 @@ pub(super) fn normalized(
     let sum: f64 = parts.iter().sum();
     match (sum - 1.0).abs() <= 1e-6 {
         true => Ok(parts.into_iter().map(|part| part / sum).collect()),
-        false => Err(node
-            .at
-            .error(format!("`{name}` sum to {sum:.6}, not to 1"))
-            .expected("a sum of 1")),
+        false => {
+            Err(node.at.error(format!("`{name}` sum to {sum:.6}, not to 1")).expected("a sum of 1"))
+        }
     }
 }
 
@@ -159,10 +122,7 @@ fn one_per_client<'a>(
         true => Ok(rows),
         false => Err(node
             .at
-            .error(format!(
-                "`{name}` has {} entries for {clients} clients",
-                rows.len()
-            ))
+            .error(format!("`{name}` has {} entries for {clients} clients", rows.len()))
             .expected(wanted)
             .help(format_args!("or set `clients = {}` in [task]", rows.len()))),
     }
@@ -174,19 +134,13 @@ fn vector(row: &Node, name: &str, index: usize, dim: usize) -> Result<Vec<f64>, 
         true => entries.iter().map(Node::number).collect(),
         false => Err(row
             .at
-            .error(format!(
-                "`{name}[{index}]` has {} entries, not dim = {dim}",
-                entries.len()
-            ))
+            .error(format!("`{name}[{index}]` has {} entries, not dim = {dim}", entries.len()))
             .expected(format_args!("{dim} numbers"))),
     }
 }
 
 fn matrix(node: &Node, index: usize, dim: usize) -> Result<Vec<Vec<f64>>, ScenarioError> {
-    let wrong = |what: &str| {
-        node.at
-            .error(format!("the matrix `curvature[{index}]` {what}"))
-    };
+    let wrong = |what: &str| node.at.error(format!("the matrix `curvature[{index}]` {what}"));
     let rows = node.array("a matrix, by rows")?;
     if rows.len() != dim {
         let error = wrong(&format!("has {} rows, not dim = {dim}", rows.len()));
@@ -194,9 +148,8 @@ fn matrix(node: &Node, index: usize, dim: usize) -> Result<Vec<Vec<f64>>, Scenar
     }
     let name = format!("curvature[{index}]");
     let rows = rows.iter().enumerate();
-    let rows: Vec<Vec<f64>> = rows
-        .map(|(index, row)| vector(row, &name, index, dim))
-        .collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<f64>> =
+        rows.map(|(index, row)| vector(row, &name, index, dim)).collect::<Result<_, _>>()?;
     let asymmetric = |i: usize, j: usize| (rows[i][j] - rows[j][i]).abs() > 1e-9;
     if let Some((i, j)) = pairs(dim).find(|&(i, j)| asymmetric(i, j)) {
         let error = wrong(&format!("is not symmetric: row {i}, column {j}"));
@@ -219,13 +172,7 @@ fn is_positive_definite(matrix: &[Vec<f64>]) -> bool {
         let mut row: Vec<f64> = Vec::with_capacity(i + 1);
         for j in 0..=i {
             let other = if j == i { &row } else { &factor[j] };
-            let rest = given[j]
-                - row
-                    .iter()
-                    .zip(other)
-                    .take(j)
-                    .map(|(a, b)| a * b)
-                    .sum::<f64>();
+            let rest = given[j] - row.iter().zip(other).take(j).map(|(a, b)| a * b).sum::<f64>();
             match j == i {
                 true if rest > 0.0 && rest.is_finite() => row.push(rest.sqrt()),
                 true => return false,

@@ -11,41 +11,21 @@ use crate::aggregate::Weighting;
 /// Reads a whole scenario.
 pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let mut root = Section::open("", tree)?;
-    let name = root
-        .require("name", "the name of the scenario")?
-        .identifier("scenario")?;
-    let description = root
-        .get("description")
-        .map_or(Ok(String::new()), read_description)?;
-    let seed = root
-        .get("seed")
-        .map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
-    let repeats = root
-        .get("repeats")
-        .map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
+    let name = root.require("name", "the name of the scenario")?.identifier("scenario")?;
+    let description = root.get("description").map_or(Ok(String::new()), read_description)?;
+    let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
+    let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
     let variants = read_variants(&mut root, tree)?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
     let resolved = resolved::write(tree, seed);
-    Ok(Scenario {
-        name,
-        description,
-        seed,
-        repeats,
-        variants,
-        record_clients,
-        expects,
-        resolved,
-    })
+    Ok(Scenario { name, description, seed, repeats, variants, record_clients, expects, resolved })
 }
 
 fn read_description(node: &Node) -> Result<String, ScenarioError> {
     let text = node.text()?;
     match text.chars().any(|c| c.is_control() && c != '\n') {
-        true => Err(node
-            .at
-            .error("`description` has control characters")
-            .expected("plain text")),
+        true => Err(node.at.error("`description` has control characters").expected("plain text")),
         false => Ok(text.into()),
     }
 }
@@ -57,17 +37,11 @@ fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, Sc
             Weighting::FedNova => "fednova",
             Weighting::FedAvg => "fedavg",
         };
-        return Ok(vec![Variant {
-            name: name.into(),
-            plan,
-        }]);
+        return Ok(vec![Variant { name: name.into(), plan }]);
     };
     let nodes = list.array("[[variant]]")?;
     if nodes.is_empty() {
-        return Err(list
-            .at
-            .error("there are no variants")
-            .expected("one [[variant]] or more"));
+        return Err(list.at.error("there are no variants").expected("one [[variant]] or more"));
     }
     let mut variants = Vec::<Variant>::new();
     for node in nodes {
@@ -85,14 +59,9 @@ fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, Sc
 
 fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
     let mut section = Section::open("variant", node)?;
-    let name = section
-        .require("name", "shown in tables and files")?
-        .identifier("variant")?;
+    let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
     let set = match section.get("set") {
-        Some(Node {
-            value: Raw::Table(_),
-            ..
-        }) => assign::of_set(node.get("set").unwrap_or(node)),
+        Some(Node { value: Raw::Table(_), .. }) => assign::of_set(node.get("set").unwrap_or(node)),
         Some(other) => {
             let error = other.wrong_type("a table");
             return Err(error.expected("paths and values: { server.weighting = \"fedavg\" }"));
@@ -136,11 +105,5 @@ fn read_plan(tree: &Node) -> Result<Plan, ScenarioError> {
     let stop = stop::read(&mut root, &task.kind)?;
     rules::check(tree, &client, &server, given.as_ref())?;
     let fleet = given.unwrap_or_else(fleet::uniform);
-    Ok(Plan {
-        task,
-        client,
-        server,
-        fleet,
-        stop,
-    })
+    Ok(Plan { task, client, server, fleet, stop })
 }

@@ -19,12 +19,7 @@ pub(super) fn snippet(f: &mut Formatter<'_>, at: &Where) -> Result<usize, fmt::E
             let number = position.line.to_string();
             let gutter = number.len();
             let name = clean(name);
-            write!(
-                f,
-                "\n{:gutter$}--> {name}:{number}:{}",
-                "",
-                position.before + 1
-            )?;
+            write!(f, "\n{:gutter$}--> {name}:{number}:{}", "", position.before + 1)?;
             write!(f, "\n{:gutter$} |\n{number} | {line}", "")?;
             write!(f, "\n{:gutter$} | {:before$}{}", "", "", "^".repeat(width))?;
             Ok(gutter)
@@ -33,12 +28,7 @@ pub(super) fn snippet(f: &mut Formatter<'_>, at: &Where) -> Result<usize, fmt::E
             let (line, before, width) = window(&position);
             // The argument is its own line: the caret goes right under it.
             let before = before + option.len() + 1;
-            write!(
-                f,
-                "\n  --> {option} {line}\n   |  {:before$}{}",
-                "",
-                "^".repeat(width)
-            )?;
+            write!(f, "\n  --> {option} {line}\n   |  {:before$}{}", "", "^".repeat(width))?;
             Ok(2)
         }
     }
@@ -68,11 +58,7 @@ fn window(position: &Position<'_>) -> (String, usize, usize) {
     let mut shown = String::new();
     let (mut before, mut width) = (0, 0);
     let cut = position.text.chars().count() > SHOWN;
-    let skipped = if cut {
-        position.before.saturating_sub(LEAD)
-    } else {
-        0
-    };
+    let skipped = if cut { position.before.saturating_sub(LEAD) } else { 0 };
     if skipped > 0 {
         shown.push('…');
         before += 1;

@@ -11,9 +11,7 @@ pub(super) fn anchor(node: &mut Node, folder: &Path) {
 
 fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
     match &mut node.value {
-        Raw::Array(nodes) => nodes
-            .iter_mut()
-            .for_each(|node| anchor_under(node, parent, folder)),
+        Raw::Array(nodes) => nodes.iter_mut().for_each(|node| anchor_under(node, parent, folder)),
         Raw::Table(table) => {
             for entry in &mut table.entries {
                 match (parent, entry.key.as_str(), &mut entry.node.value) {
@@ -31,10 +29,7 @@ fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
 fn absolute(folder: &Path, path: &str) -> String {
     let joined = folder.join(path);
     // Fails only for an empty path or without a current folder: then the name stays as it is.
-    std::path::absolute(&joined)
-        .unwrap_or(joined)
-        .to_string_lossy()
-        .into_owned()
+    std::path::absolute(&joined).unwrap_or(joined).to_string_lossy().into_owned()
 }
 
 /// Writes a tree as TOML: single values first, then a table per section. The seed is always there,
@@ -88,10 +83,7 @@ fn section(out: &mut String, path: &str, node: &Node) {
                     continue;
                 };
                 out.push_str(&format!("\n[[{path}]]\n"));
-                table
-                    .entries
-                    .iter()
-                    .for_each(|entry| pair(out, &key(&entry.key), &entry.node));
+                table.entries.iter().for_each(|entry| pair(out, &key(&entry.key), &entry.node));
             }
         }
         _ => {}
@@ -120,10 +112,7 @@ fn inline(node: &Node) -> String {
         // No key takes a date: a scenario with one is never written.
         Raw::Date => "\"\"".into(),
         Raw::Array(nodes) => {
-            format!(
-                "[{}]",
-                nodes.iter().map(inline).collect::<Vec<_>>().join(", ")
-            )
+            format!("[{}]", nodes.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
         Raw::Table(table) => format!("{{ {} }}", inline_pairs(table, "").join(", ")),
     }

@@ -27,9 +27,7 @@ fn until_deadline(
     server: &ServerConfig,
     fleet: Option<&FleetConfig>,
 ) -> Result<(), ScenarioError> {
-    let is_given = tree
-        .get("client")
-        .is_some_and(|client| client.get("work").is_some());
+    let is_given = tree.get("client").is_some_and(|client| client.get("work").is_some());
     // Point at what was written: work if it was, otherwise at what stands against its default.
     let at = |otherwise| tree.place(if is_given { "client.work" } else { otherwise });
     let default = |error: ScenarioError| match is_given {
@@ -47,9 +45,7 @@ fn until_deadline(
         return Err(default(error).help("or say how much work there is: `work = { steps = 10 }`"));
     }
     if server.partial == Partial::Discard {
-        let error = tree
-            .place("server.partial")
-            .error("there is no partial work to discard");
+        let error = tree.place("server.partial").error("there is no partial work to discard");
         let error = error.expected("\"keep\", or work that is { steps = … } or { epochs = … }");
         return Err(error.note("with work until the deadline every client stops in time"));
     }
@@ -58,15 +54,13 @@ fn until_deadline(
 
 fn first_of(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
     if server.sample != Sample::All {
-        let error = tree
-            .place("server.sample")
-            .error("`of` already says how many clients are asked");
+        let error =
+            tree.place("server.sample").error("`of` already says how many clients are asked");
         return Err(error.expected("no `sample` beside close = { first, of }"));
     }
     if server.rule.participation == Participation::Unbiased {
-        let error = tree
-            .place("server.participation")
-            .error("the first to arrive are not a random sample");
+        let error =
+            tree.place("server.participation").error("the first to arrive are not a random sample");
         return Err(error
             .expected("\"renormalize\" with close = { first, of }")
             .note("no weighting by sampling chances makes the fastest clients unbiased"));

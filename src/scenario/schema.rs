@@ -64,28 +64,13 @@ pub(super) const TABLES: &[Keys] = &[
             "weights",
             "gradient_noise",
         ],
-        &[
-            "partition",
-            "dataset",
-            "path",
-            "augment",
-            "file",
-            "label",
-            "client",
-        ],
+        &["partition", "dataset", "path", "augment", "file", "label", "client"],
     ),
     keys("task.init", &["normal", "file"], &[]),
     keys(
         "client",
         &["batch", "lr", "work"],
-        &[
-            "lr_schedule",
-            "momentum",
-            "prox",
-            "lr_decay",
-            "weight_decay",
-            "variance_reduction",
-        ],
+        &["lr_schedule", "momentum", "prox", "lr_decay", "weight_decay", "variance_reduction"],
     ),
     keys("client.work", &["until", "epochs", "steps", "redraw"], &[]),
     keys(
@@ -103,45 +88,18 @@ pub(super) const TABLES: &[Keys] = &[
         ],
         &["staleness", "max_staleness", "concurrency", "optimizer"],
     ),
-    keys(
-        "server.close",
-        &["deadline", "first", "of"],
-        &["buffer", "window"],
-    ),
+    keys("server.close", &["deadline", "first", "of"], &["buffer", "window"]),
     keys("server.sample", &["clients", "fraction"], &[]),
-    keys(
-        "fleet",
-        &["assign", "class"],
-        &["server_uplink", "server_downlink"],
-    ),
+    keys("fleet", &["assign", "class"], &["server_uplink", "server_downlink"]),
     keys(
         "fleet.class",
-        &[
-            "name",
-            "share",
-            "step_time",
-            "jitter",
-            "uplink",
-            "downlink",
-            "latency",
-        ],
-        &[
-            "speed",
-            "trace",
-            "dropout",
-            "slowdown",
-            "availability",
-            "lr",
-        ],
+        &["name", "share", "step_time", "jitter", "uplink", "downlink", "latency"],
+        &["speed", "trace", "dropout", "slowdown", "availability", "lr"],
     ),
     keys("record", &["clients"], &["timeline"]),
     keys("record.clients", &["clients"], &[]),
     keys("variant", &["name", "set"], &[]),
-    keys(
-        "expect",
-        &["that", "of", "at_least", "at_most", "equals", "within"],
-        &[],
-    ),
+    keys("expect", &["that", "of", "at_least", "at_most", "equals", "within"], &[]),
     keys(
         DIST,
         &[
@@ -183,10 +141,7 @@ const RIVALS: &[(&str, &[&[&str]])] = &[
     ("stop.target", &[&["at_least"], &["at_most"]]),
     ("task.init", &[&["normal"], &["file"]]),
     ("client.work", &[&["until"], &["epochs"], &["steps"]]),
-    (
-        "server.close",
-        &[&["deadline"], &["first", "of"], &["buffer"], &["window"]],
-    ),
+    ("server.close", &[&["deadline"], &["first", "of"], &["buffer"], &["window"]]),
     ("server.sample", &[&["clients"], &["fraction"]]),
     (
         DIST,
@@ -210,20 +165,14 @@ pub(super) fn table(path: &str) -> Option<&'static Keys> {
 /// The table that the value of `key` in `table` is, where it can be one.
 pub(super) fn child(table_path: &str, key: &str) -> Option<&'static str> {
     let path = join(table_path, key);
-    let path = if DISTS.contains(&path.as_str()) {
-        DIST
-    } else {
-        &path
-    };
+    let path = if DISTS.contains(&path.as_str()) { DIST } else { &path };
     table(path).map(|keys| keys.table)
 }
 
 /// The keys that `key` takes the place of when it is assigned in `table`.
 pub(super) fn rivals(table: &str, key: &str) -> Vec<&'static str> {
-    let groups = RIVALS
-        .iter()
-        .find(|(path, _)| *path == table)
-        .map_or(&[][..], |(_, groups)| *groups);
+    let groups =
+        RIVALS.iter().find(|(path, _)| *path == table).map_or(&[][..], |(_, groups)| *groups);
     match groups.iter().any(|group| group.contains(&key)) {
         true => groups
             .iter()
@@ -269,29 +218,16 @@ mod tests {
     fn every_nested_table_hangs_on_a_key() {
         for keys in TABLES.iter().filter(|keys| keys.table.contains('.')) {
             let (parent, key) = keys.table.rsplit_once('.').unwrap();
-            assert!(
-                table(parent).is_some_and(|parent| parent.knows(key)),
-                "{}",
-                keys.table
-            );
+            assert!(table(parent).is_some_and(|parent| parent.knows(key)), "{}", keys.table);
         }
         for path in DISTS {
             let (parent, key) = path.rsplit_once('.').unwrap();
             assert_eq!(child(parent, key), Some(DIST), "{path}");
-            assert!(
-                table(parent).is_some_and(|parent| parent.knows(key)),
-                "{path}"
-            );
+            assert!(table(parent).is_some_and(|parent| parent.knows(key)), "{path}");
         }
         for (path, groups) in RIVALS {
             let keys = table(path).unwrap();
-            assert!(
-                groups
-                    .iter()
-                    .flat_map(|group| *group)
-                    .all(|key| keys.knows(key)),
-                "{path}"
-            );
+            assert!(groups.iter().flat_map(|group| *group).all(|key| keys.knows(key)), "{path}");
         }
     }
 }

@@ -29,12 +29,7 @@ impl<'a> Section<'a> {
         for entry in &raw.entries {
             check(keys, entry)?;
         }
-        Ok(Section {
-            keys,
-            entries: &raw.entries,
-            read: Vec::new(),
-            at: node.at.clone(),
-        })
+        Ok(Section { keys, entries: &raw.entries, read: Vec::new(), at: node.at.clone() })
     }
 
     /// Opens a table that may have been left out; it is then empty.
@@ -45,12 +40,7 @@ impl<'a> Section<'a> {
             None => {
                 let keys =
                     schema::table(table).expect("every table that is read stands in the schema");
-                Ok(Section {
-                    keys,
-                    entries: &[],
-                    read: Vec::new(),
-                    at: self.at.clone(),
-                })
+                Ok(Section { keys, entries: &[], read: Vec::new(), at: self.at.clone() })
             }
         }
     }
@@ -59,10 +49,7 @@ impl<'a> Section<'a> {
     pub fn get(&mut self, key: &'static str) -> Option<&'a Node> {
         debug_assert!(self.keys.now.contains(&key), "`{key}` is not in the schema");
         self.read.push(key);
-        self.entries
-            .iter()
-            .find(|entry| entry.key == key)
-            .map(|entry| &entry.node)
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
     /// The value of a key that must be given.
@@ -94,9 +81,7 @@ impl<'a> Section<'a> {
             }
             (Some((first, _)), Some((second, entry))) => Err(entry
                 .key_at
-                .error(format!(
-                    "`{first}` and `{second}` exclude each other {title}"
-                ))
+                .error(format!("`{first}` and `{second}` exclude each other {title}"))
                 .expected(format_args!("exactly one of: {list}"))),
             (None, _) => Err(self
                 .at
@@ -107,25 +92,13 @@ impl<'a> Section<'a> {
 
     /// Ends the reading. `why` says why a key that is left over has no meaning.
     pub fn finish(self, why: &str) -> Result<(), ScenarioError> {
-        match self
-            .entries
-            .iter()
-            .find(|entry| !self.read.contains(&entry.key.as_str()))
-        {
+        match self.entries.iter().find(|entry| !self.read.contains(&entry.key.as_str())) {
             None => Ok(()),
             Some(entry) => {
-                let read: Vec<_> = self
-                    .keys
-                    .now
-                    .iter()
-                    .filter(|key| self.read.contains(key))
-                    .copied()
-                    .collect();
+                let read: Vec<_> =
+                    self.keys.now.iter().filter(|key| self.read.contains(key)).copied().collect();
                 let message = format!("`{}` has no meaning {why}", short(&entry.key));
-                Err(entry
-                    .key_at
-                    .error(message)
-                    .expected(format_args!("only: {}", read.join(", "))))
+                Err(entry.key_at.error(message).expected(format_args!("only: {}", read.join(", "))))
             }
         }
     }
@@ -139,16 +112,10 @@ fn check(keys: &'static Keys, entry: &Entry) -> Result<(), ScenarioError> {
         Ok(())
     } else if keys.later.contains(&key) {
         let message = format!("`{key}` {title} is not yet supported");
-        Err(entry
-            .key_at
-            .error(message)
-            .expected(format_args!("one of: {now}")))
+        Err(entry.key_at.error(message).expected(format_args!("one of: {now}")))
     } else {
         let message = format!("unknown key `{}` {title}", short(key));
-        let error = entry
-            .key_at
-            .error(message)
-            .expected(format_args!("one of: {now}"));
+        let error = entry.key_at.error(message).expected(format_args!("one of: {now}"));
         Err(error.meant(suggest::key(keys.table, key)))
     }
 }

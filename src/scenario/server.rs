@@ -11,22 +11,15 @@ use crate::policy::{Close, Late, Partial, Sample, Scheme, ServerConfig};
 pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfig, ScenarioError> {
     let mut section = root.open_in("server")?;
     let thirty_seconds = Close::Deadline(Span::from_nanos(30_000_000_000));
-    let close = section
-        .get("close")
-        .map_or(Ok(thirty_seconds), |node| read_close(node, clients))?;
-    let late = choose(
-        &mut section,
-        "late",
-        Late::Drop,
-        &[("drop", Late::Drop)],
-        &["next", "stale"],
-    )?;
+    let close =
+        section.get("close").map_or(Ok(thirty_seconds), |node| read_close(node, clients))?;
+    let late =
+        choose(&mut section, "late", Late::Drop, &[("drop", Late::Drop)], &["next", "stale"])?;
     let partials = [("keep", Partial::Keep), ("discard", Partial::Discard)];
     let partial = choose(&mut section, "partial", Partial::Keep, &partials, &[])?;
     let rule = read_rule(&mut section)?;
-    let sample = section
-        .get("sample")
-        .map_or(Ok(Sample::All), |node| read_sample(node, clients))?;
+    let sample =
+        section.get("sample").map_or(Ok(Sample::All), |node| read_sample(node, clients))?;
     let schemes = [("uniform", Scheme::Uniform), ("by-size", Scheme::BySize)];
     let later = ["round-robin", "oort", "tiers"];
     let scheme = choose(&mut section, "scheme", Scheme::Uniform, &schemes, &later)?;
@@ -35,49 +28,19 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
         None => 1,
     };
     section.finish("here")?;
-    Ok(ServerConfig {
-        close,
-        late,
-        partial,
-        rule,
-        sample,
-        scheme,
-        evaluate_every,
-    })
+    Ok(ServerConfig { close, late, partial, rule, sample, scheme, evaluate_every })
 }
 
 fn read_rule(section: &mut Section<'_>) -> Result<RuleConfig, ScenarioError> {
-    let weightings = [
-        ("fednova", Weighting::FedNova),
-        ("fedavg", Weighting::FedAvg),
-    ];
-    let weighting = choose(
-        section,
-        "weighting",
-        Weighting::FedNova,
-        &weightings,
-        &["uniform"],
-    )?;
-    let tau_eff = section
-        .get("tau_eff")
-        .map_or(Ok(TauEff::Accumulation), read_tau_eff)?;
-    let schemes = [
-        ("renormalize", Participation::Renormalize),
-        ("unbiased", Participation::Unbiased),
-    ];
+    let weightings = [("fednova", Weighting::FedNova), ("fedavg", Weighting::FedAvg)];
+    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings, &["uniform"])?;
+    let tau_eff = section.get("tau_eff").map_or(Ok(TauEff::Accumulation), read_tau_eff)?;
+    let schemes =
+        [("renormalize", Participation::Renormalize), ("unbiased", Participation::Unbiased)];
     let later = ["inverse-probability"];
-    let participation = choose(
-        section,
-        "participation",
-        Participation::Renormalize,
-        &schemes,
-        &later,
-    )?;
-    Ok(RuleConfig {
-        weighting,
-        tau_eff,
-        participation,
-    })
+    let participation =
+        choose(section, "participation", Participation::Renormalize, &schemes, &later)?;
+    Ok(RuleConfig { weighting, tau_eff, participation })
 }
 
 /// A key whose value is one of several names.
@@ -88,23 +51,16 @@ fn choose<T: Copy>(
     now: &[(&'static str, T)],
     later: &[&'static str],
 ) -> Result<T, ScenarioError> {
-    section
-        .get(key)
-        .map_or(Ok(default), |node| node.one_of(key, now, later))
+    section.get(key).map_or(Ok(default), |node| node.one_of(key, now, later))
 }
 
 fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
-    let names = [
-        ("accumulation", TauEff::Accumulation),
-        ("steps", TauEff::Steps),
-    ];
+    let names = [("accumulation", TauEff::Accumulation), ("steps", TauEff::Steps)];
     match &node.value {
-        Raw::Integer(_) | Raw::Float(_) => node
-            .number_that("tau_eff", "a number above 0", |tau| tau > 0.0)
-            .map(TauEff::Fixed),
-        _ => node
-            .one_of("tau_eff", &names, &[])
-            .map_err(|error| error.note("or a number above 0")),
+        Raw::Integer(_) | Raw::Float(_) => {
+            node.number_that("tau_eff", "a number above 0", |tau| tau > 0.0).map(TauEff::Fixed)
+        }
+        _ => node.one_of("tau_eff", &names, &[]).map_err(|error| error.note("or a number above 0")),
     }
 }
 
@@ -131,10 +87,7 @@ fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
                 .whole("of", 1..=clients as u64)
                 .map_err(|error| error.note(format_args!("the task has {clients} clients")))?;
             let first = node.whole("first", 1..=of)?;
-            Close::First {
-                first: first as usize,
-                of: of as usize,
-            }
+            Close::First { first: first as usize, of: of as usize }
         }
     };
     section.finish("with this close")?;
@@ -154,9 +107,7 @@ fn read_sample(node: &Node, clients: usize) -> Result<Sample, ScenarioError> {
             .map(|asked| Sample::Clients(asked as usize))
             .map_err(|error| error.note(format_args!("the task has {clients} clients"))),
         (_, node) => node
-            .number_that("fraction", "a number above 0, up to 1", |part| {
-                part > 0.0 && part <= 1.0
-            })
+            .number_that("fraction", "a number above 0, up to 1", |part| part > 0.0 && part <= 1.0)
             .map(Sample::Fraction),
     }
 }

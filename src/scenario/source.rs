@@ -41,10 +41,7 @@ pub(super) struct Position<'a> {
 impl Where {
     /// The same text, another range.
     pub fn with_span(&self, span: Range<usize>) -> Where {
-        Where {
-            source: Arc::clone(&self.source),
-            span,
-        }
+        Where { source: Arc::clone(&self.source), span }
     }
 
     /// Line and column of the range's beginning.
@@ -58,11 +55,7 @@ impl Where {
         Position {
             line: text[..line_start].matches('\n').count() + 1,
             before: text[line_start..begin].chars().count(),
-            width: text[begin..end.min(line_end)]
-                .trim_end()
-                .chars()
-                .count()
-                .max(1),
+            width: text[begin..end.min(line_end)].trim_end().chars().count().max(1),
             text: line,
         }
     }
@@ -70,8 +63,5 @@ impl Where {
 
 /// The last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0)
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }

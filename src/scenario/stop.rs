@@ -16,38 +16,24 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
             .help("say for example `[stop]` and below it `rounds = 200`")
     };
     if root.get("stop").is_none() {
-        return Err(missing(
-            root.at.error("nothing ends the run: there is no [stop]"),
-        ));
+        return Err(missing(root.at.error("nothing ends the run: there is no [stop]")));
     }
     let mut section = root.open_in("stop")?;
-    let rounds = section
-        .get("rounds")
-        .map(|node| node.whole("rounds", 1..=i64::MAX as u64))
-        .transpose()?;
+    let rounds =
+        section.get("rounds").map(|node| node.whole("rounds", 1..=i64::MAX as u64)).transpose()?;
     let time = section.get("time").map(read_time).transpose()?;
-    let target = section
-        .get("target")
-        .map(|node| read_target(node, task))
-        .transpose()?;
+    let target = section.get("target").map(|node| read_target(node, task)).transpose()?;
     let at = section.at.clone();
     section.finish("here")?;
     match (rounds, time, target) {
         (None, None, None) => Err(missing(at.error("nothing ends the run: [stop] is empty"))),
-        _ => Ok(Stop {
-            rounds,
-            time,
-            target,
-        }),
+        _ => Ok(Stop { rounds, time, target }),
     }
 }
 
 fn read_time(node: &Node) -> Result<Span, ScenarioError> {
     match node.duration()? {
-        Span::ZERO => Err(node
-            .at
-            .error("`time` cannot be zero")
-            .expected("more than 0s")),
+        Span::ZERO => Err(node.at.error("`time` cannot be zero").expected("more than 0s")),
         span => Ok(span),
     }
 }
@@ -58,11 +44,7 @@ fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
     let (side, value) = section.exactly_one(&["at_least", "at_most"])?;
     let metric = metric.one_of("metric", &metrics_of(task), &[])?;
     let value = value.number()?;
-    let bound = if side == "at_least" {
-        Bound::AtLeast(value)
-    } else {
-        Bound::AtMost(value)
-    };
+    let bound = if side == "at_least" { Bound::AtLeast(value) } else { Bound::AtMost(value) };
     Ok(Target { metric, bound })
 }
 
@@ -72,9 +54,5 @@ pub(super) fn metrics_of(task: &TaskKind) -> Vec<(&'static str, Metric)> {
         TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
         TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
     };
-    Metric::ALL
-        .into_iter()
-        .filter(has)
-        .map(|metric| (metric.name(), metric))
-        .collect()
+    Metric::ALL.into_iter().filter(has).map(|metric| (metric.name(), metric)).collect()
 }

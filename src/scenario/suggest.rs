@@ -40,10 +40,7 @@ pub(super) fn nearest<'a>(
         .into_iter()
         .filter(|_| compared)
         .map(|candidate| {
-            (
-                damerau_levenshtein(&lower, &candidate.to_lowercase().replace('_', "-")),
-                candidate,
-            )
+            (damerau_levenshtein(&lower, &candidate.to_lowercase().replace('_', "-")), candidate)
         })
         .filter(|(distance, _)| *distance <= reach)
         .min_by_key(|(distance, _)| *distance)
@@ -79,16 +76,10 @@ pub(super) fn path(wrong: &str, class: Option<&str>) -> Option<String> {
     let all: Vec<String> = paths().map(|path| spelled(&path)).collect();
     let likeness = |path: &String| normalized_damerau_levenshtein(wrong, path);
     let best = |candidates: Vec<&String>| {
-        candidates
-            .into_iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-            .cloned()
+        candidates.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).cloned()
     };
     // The right key in the wrong table is a better guess than a similar spelling.
-    let same = all
-        .iter()
-        .filter(|path| path.rsplit('.').next() == Some(last))
-        .collect();
+    let same = all.iter().filter(|path| path.rsplit('.').next() == Some(last)).collect();
     best(same).or_else(|| best(all.iter().filter(|path| likeness(path) >= 0.7).collect()))
 }
 
@@ -99,12 +90,7 @@ fn paths() -> impl Iterator<Item = String> {
         .filter(|keys| {
             !keys.table.starts_with(schema::DIST) && !matches!(keys.table, "variant" | "expect")
         })
-        .flat_map(|keys| {
-            keys.now
-                .iter()
-                .chain(keys.later)
-                .map(|key| schema::join(keys.table, key))
-        })
+        .flat_map(|keys| keys.now.iter().chain(keys.later).map(|key| schema::join(keys.table, key)))
 }
 
 #[cfg(test)]
@@ -128,10 +114,7 @@ mod tests {
             ("sever.weighting", Some("server.weighting")),
             ("server.weigting", Some("server.weighting")),
             ("stop.round", Some("stop.rounds")),
-            (
-                "fleet.clas.budget.jitter",
-                Some("fleet.class.budget.jitter"),
-            ),
+            ("fleet.clas.budget.jitter", Some("fleet.class.budget.jitter")),
             ("lr", Some("client.lr")),
             ("completely.elsewhere", None),
         ] {

@@ -23,10 +23,7 @@ enum Kind {
 /// Reads `[task]`.
 pub(super) fn read(root: &mut Section<'_>) -> Result<TaskConfig, ScenarioError> {
     let mut section = root.open_in("task")?;
-    let kinds = [
-        ("quadratic", Kind::Quadratic),
-        ("synthetic", Kind::Synthetic),
-    ];
+    let kinds = [("quadratic", Kind::Quadratic), ("synthetic", Kind::Synthetic)];
     let kind = match section.get("kind") {
         Some(node) => node.one_of("kind", &kinds, &["images", "table"])?,
         None => Kind::Synthetic,
@@ -41,17 +38,12 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<TaskConfig, ScenarioError> 
             let config = quadratic::read(&mut section, clients)?;
             (TaskKind::Quadratic(config), "with kind = \"quadratic\"")
         }
-        Kind::Synthetic => (
-            TaskKind::Synthetic(read_synthetic(&mut section)?),
-            "with kind = \"synthetic\"",
-        ),
+        Kind::Synthetic => {
+            (TaskKind::Synthetic(read_synthetic(&mut section)?), "with kind = \"synthetic\"")
+        }
     };
     section.finish(why)?;
-    Ok(TaskConfig {
-        clients,
-        init,
-        kind,
-    })
+    Ok(TaskConfig { clients, init, kind })
 }
 
 fn read_synthetic(section: &mut Section<'_>) -> Result<SyntheticConfig, ScenarioError> {
@@ -72,39 +64,22 @@ fn read_synthetic(section: &mut Section<'_>) -> Result<SyntheticConfig, Scenario
             let classes = node.whole("classes", 2..=1_000_000)?;
             if (features + 1) * classes > MOST_PARAMETERS {
                 let error = node.at.error("the model has too many parameters");
-                return Err(error.expected(format_args!(
-                    "(features + 1) × classes up to {MOST_PARAMETERS}"
-                )));
+                return Err(error
+                    .expected(format_args!("(features + 1) × classes up to {MOST_PARAMETERS}")));
             }
             classes
         }
         None => 10,
     };
-    let size = section
-        .get("size")
-        .map_or_else(|| Ok(usual_size()), read_size)?;
+    let size = section.get("size").map_or_else(|| Ok(usual_size()), read_size)?;
     let (features, classes) = (features as usize, classes as usize);
-    Ok(SyntheticConfig {
-        alpha,
-        beta,
-        features,
-        classes,
-        size,
-    })
+    Ok(SyntheticConfig { alpha, beta, features, classes, size })
 }
 
 /// The sizes of Li et al.: heavy-tailed, and never below 50.
 fn usual_size() -> Dist {
-    let shape = Shape::Lognormal {
-        median: 54.6,
-        sigma: 2.0,
-    };
-    Dist {
-        shape,
-        plus: 50.0,
-        min: None,
-        max: Some(2000.0),
-    }
+    let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
+    Dist { shape, plus: 50.0, min: None, max: Some(2000.0) }
 }
 
 fn read_size(node: &Node) -> Result<Dist, ScenarioError> {
@@ -123,11 +98,7 @@ fn read_size(node: &Node) -> Result<Dist, ScenarioError> {
 fn read_model(node: &Node) -> Result<(), ScenarioError> {
     match &node.value {
         Raw::Table(_) => Err(node.later("a TorchScript model", "\"softmax\"")),
-        _ => node.one_of(
-            "model",
-            &[("softmax", ())],
-            &["mlp", "cnn", "vgg11", "resnet8"],
-        ),
+        _ => node.one_of("model", &[("softmax", ())], &["mlp", "cnn", "vgg11", "resnet8"]),
     }
 }
 

@@ -75,19 +75,13 @@ impl Node {
 
     /// An empty table at a place.
     pub fn empty_table(at: Where) -> Node {
-        Node {
-            value: Raw::Table(Table::default()),
-            at,
-        }
+        Node { value: Raw::Table(Table::default()), at }
     }
 }
 
 /// Parses a whole file.
 pub(super) fn parse_file(name: &str, text: &str) -> Result<Node, ScenarioError> {
-    let source = Arc::new(Source {
-        origin: Origin::File(name.into()),
-        text: text.into(),
-    });
+    let source = Arc::new(Source { origin: Origin::File(name.into()), text: text.into() });
     let all = Where { source, span: 0..0 };
     let document = Document::parse(text).map_err(|error| syntax(&all, &error))?;
     let mut root = from_table(document.as_table(), &all);
@@ -127,8 +121,7 @@ fn syntax(all: &Where, error: &toml_edit::TomlError) -> ScenarioError {
     match error.message() {
         "duplicate key" => {
             let key = short(&all.source.text[at.span.clone()]);
-            at.error(format!("duplicate key `{key}`"))
-                .expected("every key at most once")
+            at.error(format!("duplicate key `{key}`")).expected("every key at most once")
         }
         message => invalid(&at, message),
     }
@@ -147,13 +140,7 @@ fn from_table(table: &toml_edit::Table, at: &Where) -> Node {
         entry(key, at, |key_at| from_item(item, key_at))
     });
     let place = at.with_span(table.span().unwrap_or(at.span.clone()));
-    Node {
-        value: Raw::Table(Table {
-            entries: entries.collect(),
-            style: Style::Open,
-        }),
-        at: place,
-    }
+    Node { value: Raw::Table(Table { entries: entries.collect(), style: Style::Open }), at: place }
 }
 
 fn from_inline(table: &InlineTable, at: &Where) -> Node {
@@ -161,29 +148,15 @@ fn from_inline(table: &InlineTable, at: &Where) -> Node {
         let (key, _) = table.get_key_value(name)?;
         entry(key, at, |key_at| Some(from_value(value, key_at)))
     });
-    let style = if table.is_dotted() {
-        Style::Open
-    } else {
-        Style::Braces
-    };
+    let style = if table.is_dotted() { Style::Open } else { Style::Braces };
     let place = at.with_span(table.span().unwrap_or(at.span.clone()));
-    Node {
-        value: Raw::Table(Table {
-            entries: entries.collect(),
-            style,
-        }),
-        at: place,
-    }
+    Node { value: Raw::Table(Table { entries: entries.collect(), style }), at: place }
 }
 
 fn entry(key: &Key, at: &Where, node: impl FnOnce(&Where) -> Option<Node>) -> Option<Entry> {
     let key_at = at.with_span(key.span().unwrap_or(at.span.clone()));
     let node = node(&key_at)?;
-    Some(Entry {
-        key: key.get().into(),
-        key_at,
-        node,
-    })
+    Some(Entry { key: key.get().into(), key_at, node })
 }
 
 fn from_item(item: &Item, at: &Where) -> Option<Node> {
@@ -193,10 +166,7 @@ fn from_item(item: &Item, at: &Where) -> Option<Node> {
         Item::Table(table) => Some(from_table(table, at)),
         Item::ArrayOfTables(tables) => {
             let nodes = tables.iter().map(|table| from_table(table, at)).collect();
-            Some(Node {
-                value: Raw::Array(nodes),
-                at: at.clone(),
-            })
+            Some(Node { value: Raw::Array(nodes), at: at.clone() })
         }
     }
 }
@@ -209,12 +179,9 @@ fn from_value(value: &Value, at: &Where) -> Node {
         Value::Float(number) => Raw::Float(*number.value()),
         Value::Boolean(truth) => Raw::Bool(*truth.value()),
         Value::Datetime(_) => Raw::Date,
-        Value::Array(array) => Raw::Array(
-            array
-                .iter()
-                .map(|value| from_value(value, &place))
-                .collect(),
-        ),
+        Value::Array(array) => {
+            Raw::Array(array.iter().map(|value| from_value(value, &place)).collect())
+        }
         Value::InlineTable(table) => return from_inline(table, &place),
     };
     Node { value, at: place }

@@ -41,10 +41,7 @@ impl Unit {
     /// Reads a text that carries its unit.
     pub fn parse(self, text: &str) -> Result<f64, UnitError> {
         match self {
-            Unit::Plain => text
-                .trim()
-                .parse()
-                .map_err(|_| UnitError::NoNumber(short(text))),
+            Unit::Plain => text.trim().parse().map_err(|_| UnitError::NoNumber(short(text))),
             Unit::Time => parse_duration(text).map(|span| span.nanos() as f64),
             Unit::Rate => parse_rate(text),
         }
@@ -54,8 +51,7 @@ impl Unit {
 impl Node {
     /// The error for a value of the wrong kind.
     pub fn wrong_type(&self, wanted: &str) -> ScenarioError {
-        self.at
-            .error(format!("expected {wanted}, found {}", self.describe()))
+        self.at.error(format!("expected {wanted}, found {}", self.describe()))
     }
 
     fn describe(&self) -> String {
@@ -95,10 +91,7 @@ impl Node {
         match self.value {
             Raw::Integer(number) => match u64::try_from(number) {
                 Ok(number) if bounds.contains(&number) => Ok(number),
-                _ => Err(self
-                    .at
-                    .error(format!("`{name}` cannot be {number}"))
-                    .expected(wanted)),
+                _ => Err(self.at.error(format!("`{name}` cannot be {number}")).expected(wanted)),
             },
             _ => Err(self.quoted(self.wrong_type("a whole number").expected(wanted))),
         }
@@ -127,10 +120,7 @@ impl Node {
         let number = self.number()?;
         match holds(number) {
             true => Ok(number),
-            false => Err(self
-                .at
-                .error(format!("`{name}` cannot be {number}"))
-                .expected(wanted)),
+            false => Err(self.at.error(format!("`{name}` cannot be {number}")).expected(wanted)),
         }
     }
 
@@ -159,29 +149,21 @@ impl Node {
             Raw::Integer(number) => number.to_string(),
             Raw::Float(number) => number.to_string(),
             _ => {
-                return Err(self
-                    .wrong_type("a number with a unit")
-                    .expected(unit.expected()));
+                return Err(self.wrong_type("a number with a unit").expected(unit.expected()));
             }
         };
-        let error = self
-            .at
-            .error(format!("{number} has no unit"))
-            .expected(unit.expected());
+        let error = self.at.error(format!("{number} has no unit")).expected(unit.expected());
         Err(error.help(format_args!("write `\"{number}{}\"`", unit.usual())))
     }
 
     fn unit_error(&self, unit: Unit, text: &str, error: UnitError) -> ScenarioError {
         let help = match &error {
-            UnitError::NoUnit(_) => Some(format!(
-                "write `\"{}{}\"`",
-                short(text.trim()),
-                unit.usual()
-            )),
-            UnitError::UnknownUnit {
-                nearest: Some(nearest),
-                ..
-            } => Some(format!("did you mean `{nearest}`?")),
+            UnitError::NoUnit(_) => {
+                Some(format!("write `\"{}{}\"`", short(text.trim()), unit.usual()))
+            }
+            UnitError::UnknownUnit { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
+            }
             _ => None,
         };
         let said = self.at.error(short_error(error)).expected(unit.expected());
@@ -199,10 +181,7 @@ impl Node {
         later: &[&'static str],
     ) -> Result<T, ScenarioError> {
         let names = || now.iter().map(|(name, _)| *name);
-        let list = names()
-            .map(|name| format!("\"{name}\""))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let list = names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let Raw::String(text) = &self.value else {
             return Err(self
                 .wrong_type(&format!("a {what}"))
@@ -235,10 +214,7 @@ impl Node {
             1..=LONGEST if text.chars().all(safe) => Ok(text.into()),
             _ => Err(self
                 .at
-                .error(format!(
-                    "\"{}\" cannot be the name of a {what}",
-                    short(text)
-                ))
+                .error(format!("\"{}\" cannot be the name of a {what}", short(text)))
                 .expected(format_args!("1 to {LONGEST} letters, digits, - and _"))),
         }
     }

@@ -22,8 +22,7 @@ pub fn stop_reason(stop: &Stop, row: &RoundRow) -> Option<StopReason> {
         return Some(StopReason::Rounds);
     }
     let end = stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-    end.is_some_and(|end| row.closed >= end)
-        .then_some(StopReason::Time)
+    end.is_some_and(|end| row.closed >= end).then_some(StopReason::Time)
 }
 
 #[cfg(test)]
@@ -58,27 +57,12 @@ mod tests {
         let stop = Stop {
             rounds: Some(10),
             time: Some(Span::from_nanos(1000)),
-            target: Some(Target {
-                metric: Metric::TestAccuracy,
-                bound: Bound::AtLeast(0.8),
-            }),
+            target: Some(Target { metric: Metric::TestAccuracy, bound: Bound::AtLeast(0.8) }),
         };
         assert_eq!(stop_reason(&stop, &row(9, 999, Some(0.79))), None);
-        assert_eq!(
-            stop_reason(&stop, &row(10, 999, None)),
-            Some(StopReason::Rounds)
-        );
-        assert_eq!(
-            stop_reason(&stop, &row(9, 1000, None)),
-            Some(StopReason::Time)
-        );
-        assert_eq!(
-            stop_reason(&stop, &row(3, 5, Some(0.8))),
-            Some(StopReason::Target)
-        );
-        assert_eq!(
-            stop_reason(&stop, &row(3, 5, Some(f64::NAN))),
-            Some(StopReason::Diverged)
-        );
+        assert_eq!(stop_reason(&stop, &row(10, 999, None)), Some(StopReason::Rounds));
+        assert_eq!(stop_reason(&stop, &row(9, 1000, None)), Some(StopReason::Time));
+        assert_eq!(stop_reason(&stop, &row(3, 5, Some(0.8))), Some(StopReason::Target));
+        assert_eq!(stop_reason(&stop, &row(3, 5, Some(f64::NAN))), Some(StopReason::Diverged));
     }
 }

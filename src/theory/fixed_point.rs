@@ -66,11 +66,7 @@ mod tests {
             })
             .collect();
         let gain = |tau: u64| 1.0 - (1.0 - lr as f64).powi(tau as i32);
-        let above: f64 = taus
-            .iter()
-            .zip(centers)
-            .map(|(&tau, e)| gain(tau) * e)
-            .sum();
+        let above: f64 = taus.iter().zip(centers).map(|(&tau, e)| gain(tau) * e).sum();
         let below: f64 = taus.iter().map(|&tau| gain(tau)).sum();
         let x = fixed_point(lr, &clients).unwrap();
         assert!((x[0] - above / below).abs() < 1e-13);

@@ -43,15 +43,7 @@ impl Meter {
     /// A meter for clients with shares `p`.
     pub fn new(p: Arc<[f64]>) -> Self {
         let (c, unheard) = (vec![0.0; p.len()], p.len());
-        Meter {
-            p,
-            c,
-            total: 0.0,
-            heard: 0.0,
-            unheard,
-            ratio: 0.0,
-            added: 0,
-        }
+        Meter { p, c, total: 0.0, heard: 0.0, unheard, ratio: 0.0, added: 0 }
     }
 
     /// Client `i` moved the model by `c` times its normalized gradient, c = τ_eff·w_i.
@@ -90,17 +82,11 @@ impl Meter {
     /// The present reading.
     pub fn read(&self) -> Consistency {
         if self.heard == 0.0 {
-            return Consistency {
-                chi2: 0.0,
-                missing_mass: 1.0,
-            };
+            return Consistency { chi2: 0.0, missing_mass: 1.0 };
         }
         let chi2 = self.total * self.ratio / (self.heard * self.heard) - 1.0;
         // Rounding may leave −1e-16 where the truth is 0; neither reading can be negative.
-        Consistency {
-            chi2: chi2.max(0.0),
-            missing_mass: (1.0 - self.heard).max(0.0),
-        }
+        Consistency { chi2: chi2.max(0.0), missing_mass: (1.0 - self.heard).max(0.0) }
     }
 
     /// The reading summed afresh in client order.
@@ -112,10 +98,7 @@ impl Meter {
     /// The effective weights ŵ_i.
     pub fn effective_weights(&self) -> Vec<f64> {
         let total: f64 = self.c.iter().sum();
-        self.c
-            .iter()
-            .map(|c| if total > 0.0 { c / total } else { 0.0 })
-            .collect()
+        self.c.iter().map(|c| if total > 0.0 { c / total } else { 0.0 }).collect()
     }
 }
 
@@ -140,26 +123,14 @@ mod tests {
     #[test]
     fn tells_the_unheard_from_the_unevenly_heard() {
         let mut meter = Meter::new([0.5, 0.3, 0.2].into());
-        assert_eq!(
-            meter.read(),
-            Consistency {
-                chi2: 0.0,
-                missing_mass: 1.0
-            }
-        );
+        assert_eq!(meter.read(), Consistency { chi2: 0.0, missing_mass: 1.0 });
         meter.add(0, 5.0);
         meter.add(1, 3.0);
         let reading = meter.read();
-        assert!(
-            reading.chi2 < 1e-15,
-            "heard in proportion to p: {reading:?}"
-        );
+        assert!(reading.chi2 < 1e-15, "heard in proportion to p: {reading:?}");
         assert!((reading.missing_mass - 0.2).abs() < 1e-15);
         meter.add(2, 0.0);
-        assert!(
-            (meter.read().missing_mass - 0.2).abs() < 1e-15,
-            "no movement, not heard"
-        );
+        assert!((meter.read().missing_mass - 0.2).abs() < 1e-15, "no movement, not heard");
     }
 
     proptest! {

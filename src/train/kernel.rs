@@ -181,8 +181,7 @@ impl SoftmaxKernel {
             self.chunk = chunk;
             self.score(&mut total);
             if let Some(sum) = &mut gradient {
-                self.backend
-                    .backward(&self.scratch, &mut self.chunk_gradient, Write::Replace);
+                self.backend.backward(&self.scratch, &mut self.chunk_gradient, Write::Replace);
                 for (total, &part) in sum.iter_mut().zip(&self.chunk_gradient) {
                     *total += f64::from(part);
                 }

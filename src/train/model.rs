@@ -12,10 +12,7 @@ pub struct Model {
 impl Model {
     /// A version with these parameters.
     pub fn new(values: Vec<f64>) -> Self {
-        Model {
-            values,
-            narrow: OnceLock::new(),
-        }
+        Model { values, narrow: OnceLock::new() }
     }
 
     /// The parameters.
@@ -25,8 +22,7 @@ impl Model {
 
     /// The parameters rounded to single precision.
     pub fn narrow(&self) -> &[f32] {
-        self.narrow
-            .get_or_init(|| self.values.iter().map(|v| *v as f32).collect())
+        self.narrow.get_or_init(|| self.values.iter().map(|v| *v as f32).collect())
     }
 }
 
@@ -59,11 +55,7 @@ pub enum TensorError {
     /// A tensor has other dimensions than the task.
     #[error("tensor `{name}` has shape {found:?}, the task needs {expected:?}")]
     #[allow(missing_docs)]
-    Shape {
-        name: String,
-        found: Vec<usize>,
-        expected: Vec<usize>,
-    },
+    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
 }
 
 impl Tensor {
@@ -79,11 +71,7 @@ impl Tensor {
         };
         if tensor.shape != expected {
             let (found, expected) = (tensor.shape.clone(), expected.to_vec());
-            return Err(TensorError::Shape {
-                name: name.into(),
-                found,
-                expected,
-            });
+            return Err(TensorError::Shape { name: name.into(), found, expected });
         }
         Ok(match &tensor.values {
             Values::F32(values) => values.iter().map(|v| f64::from(*v)).collect(),

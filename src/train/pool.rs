@@ -1,15 +1,19 @@
 //! Worker threads that compute results before they are asked for.
 //!
 //! ```text
-//!   submit(when) ──► queue by (virtual instant, order) ──► workers ──► ticket.wait()
-//!                           bounded: at most `ahead` results begun and not yet taken
+//!   submit(when, cost) ──► queue by (virtual instant, order) ──► workers ──► ticket.wait()
+//!                                │
+//!                                └ window: as many as may be begun and not yet taken;
+//!                                  the costliest of them is begun first
 //! ```
 //!
 //! Whoever waits for a result is the simulation itself, at the instant at which the result is
-//! due. Jobs start in that order, so the one waited for is nearly always done. The bound keeps
-//! memory at O(workers × model) however many clients are on their way; the job that is waited for
-//! may pass it, so the pool cannot lock up. What is computed does not depend on who computes it
-//! or when: the number of workers changes the time a run takes and nothing else.
+//! due. Jobs are begun in about that order, so the one waited for is nearly always done. The window
+//! keeps memory bounded however many clients are on their way; the job that is waited for may pass
+//! it, so the pool cannot lock up. Within the window the costliest goes first: a round ends with
+//! its last result, and a long job begun last would leave the other workers idle. What is computed
+//! does not depend on who computes it or when: the number of workers changes the time a run takes
+//! and nothing else.
 
 use crate::clock::SimTime;
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
@@ -24,8 +28,12 @@ type Place = (Option<SimTime>, u64);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Results a worker may be ahead of the simulation, for each worker.
+/// Results that may wait to be taken, for each worker, however large they are.
 const AHEAD_PER_WORKER: usize = 4;
+/// More may wait as long as all of them take no more than this many bytes.
+const AHEAD_BYTES: usize = 1 << 25;
+/// A window need not be wider than this for the order in it to be good.
+const WIDEST: usize = 64;
 
 /// A job ended in a panic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +54,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    queue: BTreeMap<Place, Work>,
+    queue: BTreeMap<Place, (u64, Work)>,
     submitted: u64,
     /// Begun, and not yet taken or given up.
     begun: usize,
@@ -56,24 +64,26 @@ struct State {
     closed: bool,
 }
 
+impl State {
+    /// The costliest job of those that may be begun; the earliest of equals.
+    fn costliest(&self, ahead: usize) -> Option<Place> {
+        let window = self.queue.iter().take(ahead.saturating_sub(self.begun));
+        window.rev().max_by_key(|(_, (cost, _))| *cost).map(|(place, _)| *place)
+    }
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Jobs run outside the lock and their panics are caught, so it cannot be poisoned by them.
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn work(&self) {
         let mut state = self.lock();
         loop {
             let urgent = state.urgent.filter(|place| state.queue.contains_key(place));
-            let next = match urgent {
-                Some(place) => state.queue.remove(&place),
-                None if state.begun < self.ahead => state.queue.pop_first().map(|(_, job)| job),
-                None => None,
-            };
-            if let Some(job) = next {
+            let next = urgent.or_else(|| state.costliest(self.ahead));
+            if let Some((_, job)) = next.and_then(|place| state.queue.remove(&place)) {
                 state.begun += 1;
                 drop(state);
                 let began = Instant::now();
@@ -83,10 +93,7 @@ impl Shared {
             } else if state.closed {
                 return;
             } else {
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+                state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
     }
@@ -106,33 +113,34 @@ impl Drop for Taken {
 type Outcome<T> = (Result<T, Panicked>, Taken);
 
 impl Pool {
-    /// Starts `workers` threads, at least one.
-    pub fn new(workers: usize) -> std::io::Result<Self> {
+    /// Starts `workers` threads, at least one, for results of about `bytes` bytes.
+    pub fn new(workers: usize, bytes: usize) -> std::io::Result<Self> {
         let workers = workers.max(1);
+        let small = (AHEAD_BYTES / bytes.max(1)).min(WIDEST);
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
-            ahead: workers * AHEAD_PER_WORKER,
+            ahead: small.max(workers * AHEAD_PER_WORKER),
         });
         let workers = (0..workers)
             .map(|n| {
                 let shared = shared.clone();
                 let name = format!("worker-{n}");
-                std::thread::Builder::new()
-                    .name(name)
-                    .spawn(move || shared.work())
+                std::thread::Builder::new().name(name).spawn(move || shared.work())
             })
             .collect::<Result<_, _>>()?;
         Ok(Pool { shared, workers })
     }
 
-    /// Asks for `job` to be done by the virtual instant `when`.
+    /// Asks for `job` to be done by the virtual instant `when`. `cost` tells long jobs from short
+    /// ones; any unit will do.
     pub fn submit<T: Send + 'static>(
         &self,
         when: SimTime,
+        cost: u64,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Ticket<T> {
-        self.enqueue(Some(when), job)
+        self.enqueue(Some(when), cost, job)
     }
 
     /// Asks for `job` before everything that has a date.
@@ -140,22 +148,19 @@ impl Pool {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Ticket<T> {
-        self.enqueue(None, job)
+        self.enqueue(None, u64::MAX, job)
     }
 
     fn enqueue<T: Send + 'static>(
         &self,
         when: Option<SimTime>,
+        cost: u64,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Ticket<T> {
         let (sender, result): (Sender<Outcome<T>>, _) = bounded(1);
         // Nobody takes the result if the ticket was thrown away.
-        let place = self.push(when, job, move |outcome| drop(sender.send(outcome)));
-        Ticket {
-            result: Some(result),
-            place,
-            shared: self.shared.clone(),
-        }
+        let place = self.push(when, cost, job, move |outcome| drop(sender.send(outcome)));
+        Ticket { result: Some(result), place, shared: self.shared.clone() }
     }
 
     /// Like [`Pool::submit_first`], for those who can do something else meanwhile.
@@ -164,15 +169,14 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Panicked> {
         let (sender, result) = tokio::sync::oneshot::channel::<Outcome<T>>();
-        self.push(None, job, move |outcome| drop(sender.send(outcome)));
-        result
-            .await
-            .map_or_else(|_| Err(gone()), |(result, _taken)| result)
+        self.push(None, u64::MAX, job, move |outcome| drop(sender.send(outcome)));
+        result.await.map_or_else(|_| Err(gone()), |(result, _taken)| result)
     }
 
     fn push<T>(
         &self,
         when: Option<SimTime>,
+        cost: u64,
         job: impl FnOnce() -> T + Send + 'static,
         deliver: impl FnOnce(Outcome<T>) + Send + 'static,
     ) -> Place {
@@ -185,7 +189,7 @@ impl Pool {
         let mut state = self.shared.lock();
         state.submitted += 1;
         let place = (when, state.submitted);
-        state.queue.insert(place, work);
+        state.queue.insert(place, (cost, work));
         drop(state);
         self.shared.changed.notify_one();
         place
@@ -273,21 +277,13 @@ mod tests {
     #[test]
     fn results_come_back_whoever_computed_them() {
         for workers in [1, 2, 7] {
-            let pool = Pool::new(workers).unwrap();
+            let pool = Pool::new(workers, 8).unwrap();
             // Asked for in an order that has nothing to do with that of submission.
             let mut tickets: Vec<_> = (0..500u64)
-                .map(|i| {
-                    (
-                        i * 7919 % 500,
-                        pool.submit(at(i * 7919 % 500), move || i * i),
-                    )
-                })
+                .map(|i| (i * 7919 % 500, pool.submit(at(i * 7919 % 500), 1, move || i * i)))
                 .collect();
             tickets.sort_by_key(|(when, _)| *when);
-            let sum: u64 = tickets
-                .into_iter()
-                .map(|(_, ticket)| ticket.wait().unwrap())
-                .sum();
+            let sum: u64 = tickets.into_iter().map(|(_, ticket)| ticket.wait().unwrap()).sum();
             assert_eq!(sum, (0..500u64).map(|i| i * i).sum::<u64>());
         }
     }
@@ -295,11 +291,11 @@ mod tests {
     #[test]
     fn look_ahead_is_bounded_and_waiting_in_the_wrong_order_does_not_lock_up() {
         let begun = Arc::new(AtomicUsize::new(0));
-        let pool = Pool::new(2).unwrap();
+        let pool = Pool::new(2, usize::MAX).unwrap();
         let tickets: Vec<_> = (0..100)
             .map(|i| {
                 let begun = begun.clone();
-                pool.submit(at(i), move || begun.fetch_add(1, Ordering::SeqCst))
+                pool.submit(at(i), 1, move || begun.fetch_add(1, Ordering::SeqCst))
             })
             .collect();
         std::thread::sleep(Duration::from_millis(100));
@@ -310,13 +306,35 @@ mod tests {
     }
 
     #[test]
+    fn the_costliest_of_the_window_is_begun_first() {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let pool = Pool::new(1, 8).unwrap();
+        // The first job holds the only worker until the others are in the queue.
+        let (open, gate) = bounded::<()>(1);
+        let first = pool.submit(at(0), 9, move || gate.recv().is_ok());
+        let tickets: Vec<_> = [(1, 2), (2, 7), (3, 1), (4, 7)]
+            .map(|(when, cost)| {
+                let order = order.clone();
+                pool.submit(at(when), cost, move || order.lock().unwrap().push(when))
+            })
+            .into();
+        open.send(()).unwrap();
+        assert!(first.wait().unwrap());
+        // Waiting in the opposite order would jump the queue, so nobody waits yet.
+        while order.lock().unwrap().len() < 4 {
+            std::thread::yield_now();
+        }
+        assert_eq!(*order.lock().unwrap(), [2, 4, 1, 3]);
+        tickets.into_iter().for_each(|ticket| ticket.wait().unwrap());
+    }
+
+    #[test]
     fn a_ticket_thrown_away_frees_its_place() {
-        let pool = Pool::new(1).unwrap();
+        let pool = Pool::new(1, usize::MAX).unwrap();
         for round in 0..50u64 {
-            let thrown: Vec<_> = (0..20)
-                .map(|i| pool.submit(at(round * 100 + i), || ()))
-                .collect();
-            let kept = pool.submit(at(round * 100 + 50), || 3);
+            let thrown: Vec<_> =
+                (0..20).map(|i| pool.submit(at(round * 100 + i), 1, || ())).collect();
+            let kept = pool.submit(at(round * 100 + 50), 1, || 3);
             if round % 2 == 0 {
                 std::thread::sleep(Duration::from_micros(300));
             }
@@ -332,9 +350,9 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_result_and_the_worker_lives_on() {
-        let pool = Pool::new(1).unwrap();
-        let bad = pool.submit(at(1), || -> u8 { panic!("gradient {} is gone", 3) });
-        let good = pool.submit(at(2), || 5);
+        let pool = Pool::new(1, usize::MAX).unwrap();
+        let bad = pool.submit(at(1), 1, || -> u8 { panic!("gradient {} is gone", 3) });
+        let good = pool.submit(at(2), 1, || 5);
         assert_eq!(bad.wait(), Err(Panicked("gradient 3 is gone".into())));
         assert_eq!(good.wait(), Ok(5));
     }

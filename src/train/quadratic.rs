@@ -18,11 +18,7 @@ pub struct QuadraticTrainer {
 impl QuadraticTrainer {
     /// A trainer of `problem`.
     pub fn new(problem: Quadratic, solver: Solver, seed: u64) -> Self {
-        QuadraticTrainer {
-            problem: Arc::new(problem),
-            solver,
-            seed,
-        }
+        QuadraticTrainer { problem: Arc::new(problem), solver, seed }
     }
 }
 
@@ -37,15 +33,7 @@ impl Trainer for QuadraticTrainer {
             .then(|| stream(self.seed, Purpose::Noise, u64::from(client), round));
         let gradient = vec![0.0; x.len()];
         let (problem, solver, client) = (self.problem.clone(), self.solver, client as usize);
-        Box::new(QuadraticRun {
-            problem,
-            solver,
-            client,
-            model,
-            x,
-            gradient,
-            noise,
-        })
+        Box::new(QuadraticRun { problem, solver, client, model, x, gradient, noise })
     }
 
     fn evaluation_parts(&self) -> usize {
@@ -54,17 +42,10 @@ impl Trainer for QuadraticTrainer {
 
     fn evaluate(&self, model: &Model, _: usize) -> Vec<f64> {
         let (loss, gradient) = self.problem.global(model.values());
-        let away = model
-            .values()
-            .iter()
-            .zip(&self.problem.optimum)
-            .map(|(x, min)| (x - min).powi(2));
+        let away =
+            model.values().iter().zip(&self.problem.optimum).map(|(x, min)| (x - min).powi(2));
         let squares = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>();
-        vec![
-            loss,
-            squares(&mut gradient.iter().map(|g| g * g)),
-            squares(&mut away.into_iter()),
-        ]
+        vec![loss, squares(&mut gradient.iter().map(|g| g * g)), squares(&mut away.into_iter())]
     }
 
     fn metrics(&self, _: &Model, sums: &[f64]) -> Metrics {
@@ -77,11 +58,7 @@ impl Trainer for QuadraticTrainer {
 
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
         let shape = vec![values.len()];
-        vec![Tensor {
-            name: "x".into(),
-            shape,
-            values: Values::F64(values.to_vec()),
-        }]
+        vec![Tensor { name: "x".into(), shape, values: Values::F64(values.to_vec()) }]
     }
 
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
@@ -93,11 +70,7 @@ impl Trainer for QuadraticTrainer {
 pub(super) fn normal_vector(len: usize, seed: u64, std: f64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Init, 0, 0);
     let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
-    if std == 0.0 {
-        vec![0.0; len]
-    } else {
-        (0..len).map(|_| std * draw()).collect()
-    }
+    if std == 0.0 { vec![0.0; len] } else { (0..len).map(|_| std * draw()).collect() }
 }
 
 struct QuadraticRun {
@@ -130,11 +103,7 @@ impl LocalRun for QuadraticRun {
     }
 
     fn change(self: Box<Self>) -> Vec<f64> {
-        self.x
-            .iter()
-            .zip(self.model.values())
-            .map(|(now, then)| now - then)
-            .collect()
+        self.x.iter().zip(self.model.values()).map(|(now, then)| now - then).collect()
     }
 }
 

@@ -34,33 +34,18 @@ struct Shared {
 
 impl Shared {
     fn kernel(&self) -> SoftmaxKernel {
-        self.kernels
-            .pop()
-            .unwrap_or_else(|| SoftmaxKernel::new(self.shape))
+        self.kernels.pop().unwrap_or_else(|| SoftmaxKernel::new(self.shape))
     }
 }
 
 impl SoftmaxTrainer {
     /// A trainer of `data`.
     pub fn new(data: Synthetic, batch: Batch, solver: Solver, seed: u64) -> Self {
-        let shape = SoftmaxShape {
-            features: data.features,
-            classes: data.classes,
-        };
+        let shape = SoftmaxShape { features: data.features, classes: data.classes };
         let samples = data.train.iter().map(|shard| shard.y.len()).sum();
         let kernels = SegQueue::new();
-        let shared = Shared {
-            shape,
-            data,
-            batch,
-            solver,
-            seed,
-            samples,
-            kernels,
-        };
-        SoftmaxTrainer {
-            shared: Arc::new(shared),
-        }
+        let shared = Shared { shape, data, batch, solver, seed, samples, kernels };
+        SoftmaxTrainer { shared: Arc::new(shared) }
     }
 
     fn place(&self, class: usize, row: usize) -> usize {
@@ -90,20 +75,10 @@ impl Trainer for SoftmaxTrainer {
             Batch::Full => all,
         };
         let w = model.narrow().to_vec();
-        let order = Order::new(
-            all,
-            batch,
-            stream(shared.seed, Purpose::Batches, client.into(), round),
-        );
+        let order =
+            Order::new(all, batch, stream(shared.seed, Purpose::Batches, client.into(), round));
         let kernel = Some(shared.kernel());
-        Box::new(SoftmaxRun {
-            shared,
-            client: client as usize,
-            model,
-            w,
-            order,
-            kernel,
-        })
+        Box::new(SoftmaxRun { shared, client: client as usize, model, w, order, kernel })
     }
 
     fn evaluation_parts(&self) -> usize {
@@ -120,9 +95,7 @@ impl Trainer for SoftmaxTrainer {
         for client in slice(data.train.len(), part, parts) {
             let shard = &data.train[client];
             let all = 0..shard.y.len();
-            head[0] += kernel
-                .evaluate(w, samples(shard), all, Some(gradient))
-                .loss_sum;
+            head[0] += kernel.evaluate(w, samples(shard), all, Some(gradient)).loss_sum;
         }
         let tested = slice(data.test.y.len(), part, parts);
         let test = kernel.evaluate(w, samples(&data.test), tested, None);
@@ -157,10 +130,7 @@ impl Trainer for SoftmaxTrainer {
             shape,
             values: Values::F32(values),
         };
-        vec![
-            tensor("weight", vec![classes, features], weight),
-            tensor("bias", vec![classes], bias),
-        ]
+        vec![tensor("weight", vec![classes, features], weight), tensor("bias", vec![classes], bias)]
     }
 
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
@@ -179,10 +149,7 @@ impl Trainer for SoftmaxTrainer {
 }
 
 fn samples(shard: &Shard) -> Samples<'_> {
-    Samples {
-        x: &shard.x,
-        y: &shard.y,
-    }
+    Samples { x: &shard.x, y: &shard.y }
 }
 
 /// Part `part` of `parts` of `0..len`, as even as can be.
@@ -203,13 +170,7 @@ struct Order {
 impl Order {
     fn new(all: usize, size: usize, rng: Stream) -> Self {
         let batch = Vec::with_capacity(size);
-        Order {
-            items: (0..all as u32).collect(),
-            next: all,
-            size,
-            batch,
-            rng,
-        }
+        Order { items: (0..all as u32).collect(), next: all, size, batch, rng }
     }
 
     fn next_batch(&mut self) -> &[u32] {
@@ -245,10 +206,7 @@ impl LocalRun for SoftmaxRun {
     fn steps(&mut self, count: u64) {
         let shard = &self.shared.data.train[self.client];
         let lr = self.shared.solver.lr as f32;
-        let kernel = self
-            .kernel
-            .as_mut()
-            .expect("there until the run is dropped");
+        let kernel = self.kernel.as_mut().expect("there until the run is dropped");
         for _ in 0..count {
             kernel.sgd_step(&mut self.w, samples(shard), self.order.next_batch(), lr);
         }
@@ -256,11 +214,7 @@ impl LocalRun for SoftmaxRun {
 
     fn change(self: Box<Self>) -> Vec<f64> {
         let then = self.model.narrow();
-        self.w
-            .iter()
-            .zip(then)
-            .map(|(now, then)| f64::from(*now) - f64::from(*then))
-            .collect()
+        self.w.iter().zip(then).map(|(now, then)| f64::from(*now) - f64::from(*then)).collect()
     }
 }
 
@@ -280,13 +234,7 @@ mod tests {
 
     fn trainer(batch: Batch) -> SoftmaxTrainer {
         let size = Dist::fixed(60.0);
-        let config = SyntheticConfig {
-            alpha: 1.0,
-            beta: 1.0,
-            features: 7,
-            classes: 5,
-            size,
-        };
+        let config = SyntheticConfig { alpha: 1.0, beta: 1.0, features: 7, classes: 5, size };
         SoftmaxTrainer::new(config.init(2, 4), batch, Solver { lr: 0.1 }, 2)
     }
 
@@ -329,10 +277,7 @@ mod tests {
         for (client, p) in shares.enumerate() {
             let mut run = trainer.begin(model.clone(), client as u32, 1);
             run.steps(1);
-            moved
-                .iter_mut()
-                .zip(run.change())
-                .for_each(|(sum, d)| *sum += p * d);
+            moved.iter_mut().zip(run.change()).for_each(|(sum, d)| *sum += p * d);
         }
         let mut sums = vec![0.0; 3 + moved.len()];
         for part in 0..trainer.evaluation_parts() {
@@ -343,10 +288,7 @@ mod tests {
             let expected = -0.1 * gradient / trainer.shared.samples as f64;
             assert!((moved - expected).abs() < 1e-6, "{moved} {expected}");
         }
-        let norm = trainer
-            .metrics(&model, &sums)
-            .get(Metric::GradNorm)
-            .unwrap();
+        let norm = trainer.metrics(&model, &sums).get(Metric::GradNorm).unwrap();
         let length = moved.iter().map(|m| m * m).sum::<f64>().sqrt();
         assert!((length - 0.1 * norm).abs() < 1e-6);
     }
@@ -354,23 +296,12 @@ mod tests {
     #[test]
     fn tensors_have_pytorchs_layout_and_come_back() {
         let trainer = trainer(Batch::Full);
-        let values: Vec<f64> = trainer
-            .start(3, 0.3)
-            .iter()
-            .map(|v| f64::from(*v as f32))
-            .collect();
+        let values: Vec<f64> = trainer.start(3, 0.3).iter().map(|v| f64::from(*v as f32)).collect();
         let tensors = trainer.tensors(&values);
-        assert_eq!(
-            (tensors[0].shape.clone(), tensors[1].shape.clone()),
-            (vec![5, 7], vec![5])
-        );
+        assert_eq!((tensors[0].shape.clone(), tensors[1].shape.clone()), (vec![5, 7], vec![5]));
         assert_eq!(trainer.values(&tensors).unwrap(), values);
         assert!(
-            trainer
-                .values(&tensors[..1])
-                .unwrap_err()
-                .to_string()
-                .contains("no tensor `bias`")
+            trainer.values(&tensors[..1]).unwrap_err().to_string().contains("no tensor `bias`")
         );
     }
 }

@@ -54,13 +54,7 @@ fn rows(run: &Simulated) -> Vec<(u64, u64, u64, [u64; 5], String)> {
                 assert_eq!(number(i) % 1_000_000, 0, "to the nanosecond");
                 number(i) / 1_000_000
             };
-            (
-                number(0),
-                number(1),
-                number(2),
-                [3, 4, 5, 6, 7].map(millis),
-                row[8].clone(),
-            )
+            (number(0), number(1), number(2), [3, 4, 5, 6, 7].map(millis), row[8].clone())
         })
         .collect()
 }
@@ -87,33 +81,18 @@ fn clients_stop_in_time_for_their_upload() {
     assert_eq!(rows(&run), (1..=3).flat_map(expected).collect::<Vec<_>>());
     let closed = run.columns("rounds.csv", ["virtual_seconds", "arrived", "tau_eff"]);
     let at = |s: &str| [s.into(), "3".into(), "33.666666666666664".to_string()];
-    assert_eq!(
-        closed,
-        [at("10.000000000"), at("20.000000000"), at("30.000000000")]
-    );
+    assert_eq!(closed, [at("10.000000000"), at("20.000000000"), at("30.000000000")]);
     let variant = &run.summary.variants[0];
     assert_eq!(variant.outcomes, [9, 0, 3, 0]);
-    assert!(
-        (variant.missing_mass - 0.25).abs() < 1e-15,
-        "client 2 is never heard"
-    );
+    assert!((variant.missing_mass - 0.25).abs() < 1e-15, "client 2 is never heard");
 }
 
 #[test]
 fn all_or_nothing_makes_clients_late_and_busy() {
     let work = "work = { steps = [8, 10, 4] }";
-    let run = Simulated::run(
-        &scenario(work, "partial = \"discard\"", &["1s", "830ms", "3s"]),
-        2,
-    );
+    let run = Simulated::run(&scenario(work, "partial = \"discard\"", &["1s", "830ms", "3s"]), 2);
     let row = |round, client, tau, start, compute, arrived, outcome: &str| {
-        (
-            round,
-            client,
-            tau,
-            [start, 600, compute, 1100, arrived],
-            outcome.to_string(),
-        )
+        (round, client, tau, [start, 600, compute, 1100, arrived], outcome.to_string())
     };
     assert_eq!(
         rows(&run),
@@ -147,11 +126,7 @@ fn the_first_few_close_the_round_and_the_others_come_late() {
     let row = |s: &str, asked: &str| [s.to_string(), asked.into(), "2".into()];
     // Round 1 closes with the second arrival; client 2 (13.7 s) is then still on its way, so two
     // are asked in round 2; in round 3 all three are, for it came back at 13.7 s.
-    let expected = [
-        row("10.000000000", "3"),
-        row("20.000000000", "2"),
-        row("30.000000000", "3"),
-    ];
+    let expected = [row("10.000000000", "3"), row("20.000000000", "2"), row("30.000000000", "3")];
     assert_eq!(closed, expected);
     assert_eq!(run.summary.variants[0].outcomes, [6, 1, 0, 1]);
 }
@@ -161,10 +136,7 @@ fn work_that_ends_first_ends_the_round_early() {
     let run = Simulated::run(&scenario("work = { steps = 2 }", "", &["1s", "2s"]), 1);
     let closed = run.columns("rounds.csv", ["virtual_seconds"]);
     // 0.6 + 4 + 1.1 s each.
-    assert_eq!(
-        closed,
-        [["5.700000000"], ["11.400000000"], ["17.100000000"]]
-    );
+    assert_eq!(closed, [["5.700000000"], ["11.400000000"], ["17.100000000"]]);
 }
 
 #[test]
@@ -173,8 +145,5 @@ fn time_up_in_the_middle_of_a_round_ends_the_run_there() {
     let run = Simulated::run(&text, 1);
     let variant = &run.summary.variants[0];
     assert_eq!((variant.rounds, variant.virtual_seconds), (2, 25.0));
-    assert_eq!(
-        (variant.stopped_by, variant.outcomes),
-        ("time", [4, 0, 0, 2])
-    );
+    assert_eq!((variant.stopped_by, variant.outcomes), ("time", [4, 0, 0, 2]));
 }

@@ -34,10 +34,7 @@ impl Trainer for Breaks {
         self.inner.start(seed, std)
     }
     fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun> {
-        assert!(
-            self.evaluation || (client, round) != (3, 4),
-            "matrix is singular"
-        );
+        assert!(self.evaluation || (client, round) != (3, 4), "matrix is singular");
         self.inner.begin(model, client, round)
     }
     fn evaluation_parts(&self) -> usize {
@@ -59,23 +56,16 @@ impl Trainer for Breaks {
 }
 
 fn breaking(plan: &Plan, seed: u64, evaluation: bool) -> Option<Training> {
-    let trainer = Arc::new(Breaks {
-        inner: trainer(plan, seed),
-        evaluation,
-    });
-    Some(Training {
-        trainer,
-        pool: Arc::new(Pool::new(2).unwrap()),
-    })
+    let trainer = Arc::new(Breaks { inner: trainer(plan, seed), evaluation });
+    Some(Training { trainer, pool: Arc::new(Pool::new(2, 80).unwrap()) })
 }
 
 /// Runs `TEXT` with parts that fail, checks that the folder says so, and returns the message.
 fn fails(built: impl Fn(&Plan, u64) -> Built, whole_rounds: usize) -> String {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), 2);
-    let result = run::run_with(&scenario(TEXT), &options, &mut (), &|plan, seed| {
-        Ok(built(plan, seed))
-    });
+    let result =
+        run::run_with(&scenario(TEXT), &options, &mut (), &|plan, seed| Ok(built(plan, seed)));
     let message = result.unwrap_err().to_string();
     is_incomplete(&folder.path().join("run"), &message, whole_rounds);
     message
@@ -95,27 +85,15 @@ fn is_incomplete(folder: &Path, message: &str, whole_rounds: usize) {
 
 #[test]
 fn a_worker_that_panics_names_client_round_and_seed() {
-    let message = fails(
-        |plan, seed| assemble(plan, seed, breaking(plan, seed, false)).unwrap(),
-        3,
-    );
-    for part in [
-        "client 3",
-        "round 4",
-        "seed 77",
-        "matrix is singular",
-        "fednova",
-    ] {
+    let message = fails(|plan, seed| assemble(plan, seed, breaking(plan, seed, false)).unwrap(), 3);
+    for part in ["client 3", "round 4", "seed 77", "matrix is singular", "fednova"] {
         assert!(message.contains(part), "{part}: {message}");
     }
 }
 
 #[test]
 fn an_evaluation_that_panics_does_too() {
-    let message = fails(
-        |plan, seed| assemble(plan, seed, breaking(plan, seed, true)).unwrap(),
-        0,
-    );
+    let message = fails(|plan, seed| assemble(plan, seed, breaking(plan, seed, true)).unwrap(), 0);
     for part in ["evaluation", "round 1", "seed 77", "no test data"] {
         assert!(message.contains(part), "{part}: {message}");
     }
@@ -127,10 +105,7 @@ fn a_client_actor_that_panics_does_too() {
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, false).unwrap();
         let work = Work::Steps(Amount::Each(vec![4.0; 4]));
-        let config = ClientConfig {
-            work,
-            ..plan.client.clone()
-        };
+        let config = ClientConfig { work, ..plan.client.clone() };
         built.world.workload = Workload::new(&config, seed, Vec::new());
         built
     };

@@ -76,10 +76,7 @@ fn closed_form(lr: f64, taus: [u64; 2], factors: [f64; 2]) -> [f64; 2] {
 fn optimum() -> [f64; 2] {
     let mean: M =
         std::array::from_fn(|r| std::array::from_fn(|c| P[0] * H[0][r][c] + P[1] * H[1][r][c]));
-    apply(
-        inverse(mean),
-        std::array::from_fn(|r| P[0] * E[0][r] + P[1] * E[1][r]),
-    )
+    apply(inverse(mean), std::array::from_fn(|r| P[0] * E[0][r] + P[1] * E[1][r]))
 }
 
 #[test]
@@ -87,16 +84,10 @@ fn fedavg_rests_where_appendix_a_says() {
     for (lr, taus) in [(0.05, [3, 40]), (0.2, [1, 7]), (0.01, [96, 1])] {
         let run = Simulated::run(&two_clients(lr, taus, 4000), 2);
         let expected = closed_form(lr, taus, P);
-        assert!(
-            difference(&run.x("fedavg"), &expected) < 1e-10,
-            "η={lr}, τ={taus:?}"
-        );
+        assert!(difference(&run.x("fedavg"), &expected) < 1e-10, "η={lr}, τ={taus:?}");
         // FedNova's factor is p_i/τ_i instead of p_i.
         let expected = closed_form(lr, taus, [P[0] / taus[0] as f64, P[1] / taus[1] as f64]);
-        assert!(
-            difference(&run.x("fednova"), &expected) < 1e-10,
-            "η={lr}, τ={taus:?}"
-        );
+        assert!(difference(&run.x("fednova"), &expected) < 1e-10, "η={lr}, τ={taus:?}");
         // And the library's own formula agrees with the one written out above.
         let clients: Vec<QuadraticClient> = (0..2)
             .map(|i| QuadraticClient {
@@ -122,11 +113,7 @@ fn fednova_tends_to_the_optimum_and_fedavg_does_not() {
         assert!((0.4..0.6).contains(&halved), "halving η gave {halved}");
     }
     let surrogate: f64 = 0.1;
-    assert!(
-        gap(&runs[2], "fedavg") > surrogate,
-        "{}",
-        gap(&runs[2], "fedavg")
-    );
+    assert!(gap(&runs[2], "fedavg") > surrogate, "{}", gap(&runs[2], "fedavg"));
     assert!(gap(&runs[2], "fednova") < 0.3 * gap(&runs[2], "fedavg"));
 }
 
@@ -135,19 +122,9 @@ fn fednova_tends_to_the_optimum_and_fedavg_does_not() {
 #[test]
 fn lemma_one_for_thirty_clients() {
     let taus: Vec<u64> = (0..30).map(|i| 1 + i * 95 / 29).collect();
-    let steps = taus
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let centers: Vec<f64> = (0..30)
-        .map(|i| ((i * 37) % 11) as f64 / 10.0 - 0.5)
-        .collect();
-    let vectors = centers
-        .iter()
-        .map(|e| format!("[{e:?}]"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let steps = taus.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let centers: Vec<f64> = (0..30).map(|i| ((i * 37) % 11) as f64 / 10.0 - 0.5).collect();
+    let vectors = centers.iter().map(|e| format!("[{e:?}]")).collect::<Vec<_>>().join(", ");
     let text = format!(
         r#"
 name = "lemma-one"
@@ -167,11 +144,7 @@ weighting = "fedavg"
     );
     let run = Simulated::run(&text, 2);
     let gain = |tau: &u64| 1.0 - 0.95f64.powi(*tau as i32);
-    let above: f64 = taus
-        .iter()
-        .zip(&centers)
-        .map(|(tau, e)| gain(tau) * e)
-        .sum();
+    let above: f64 = taus.iter().zip(&centers).map(|(tau, e)| gain(tau) * e).sum();
     let below: f64 = taus.iter().map(gain).sum();
     assert!((run.x("fedavg")[0] - above / below).abs() < 1e-12);
 }
@@ -180,11 +153,6 @@ weighting = "fedavg"
 fn equal_steps_make_both_agree_to_rounding() {
     let run = Simulated::run(&two_clients(0.05, [25, 25], 300), 2);
     assert!(difference(&run.x("fedavg"), &run.x("fednova")) < 1e-13);
-    let chi2: Vec<f64> = run
-        .summary
-        .variants
-        .iter()
-        .map(|variant| variant.chi2)
-        .collect();
+    let chi2: Vec<f64> = run.summary.variants.iter().map(|variant| variant.chi2).collect();
     assert!(chi2.iter().all(|chi2| *chi2 < 1e-12), "{chi2:?}");
 }

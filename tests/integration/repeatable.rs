@@ -35,11 +35,7 @@ fn scenarios() -> Vec<String> {
     let quadratic = "kind = \"quadratic\"\ngradient_noise = 0.1\ninit = { normal = 1.0 }";
     vec![
         scenario(synthetic, "", "close = { deadline = \"2s\" }"),
-        scenario(
-            synthetic,
-            "work = { epochs = 2 }",
-            "close = { first = 4, of = 7 }",
-        ),
+        scenario(synthetic, "work = { epochs = 2 }", "close = { first = 4, of = 7 }"),
         scenario(
             synthetic,
             "work = { epochs = { uniform = [1, 5] } }",
@@ -74,10 +70,7 @@ fn one_two_and_seven_threads_give_the_same_bytes() {
             }
         }
         let seeds = &reference.summary.variants;
-        assert_ne!(
-            seeds[0].digest, seeds[1].digest,
-            "another seed is another run"
-        );
+        assert_ne!(seeds[0].digest, seeds[1].digest, "another seed is another run");
     }
 }
 
@@ -87,15 +80,7 @@ fn variants_share_their_schedule() {
     for text in scenarios() {
         let run = Simulated::run(&text, 2);
         let schedule = |variant: &str| {
-            let names = [
-                "variant",
-                "seed",
-                "round",
-                "client",
-                "tau",
-                "arrived_ns",
-                "outcome",
-            ];
+            let names = ["variant", "seed", "round", "client", "tau", "arrived_ns", "outcome"];
             let rows = run.columns("clients.csv", names);
             rows.into_iter()
                 .filter(|row| row[0] == variant)

@@ -31,11 +31,7 @@ fn complete_examples_are_scenarios() {
     assert!(examples.len() >= 4, "{}", examples.len());
     for (line, text) in examples {
         let scenario = Scenario::parse("docs/scenario.md", &text, &[], None);
-        assert!(
-            scenario.is_ok(),
-            "the example at line {line}:\n{}",
-            scenario.unwrap_err()
-        );
+        assert!(scenario.is_ok(), "the example at line {line}:\n{}", scenario.unwrap_err());
     }
 }
 
@@ -48,33 +44,17 @@ fn fragments_are_parts_of_scenarios() {
             true => "",
             false => "\n[[fleet.class]]\nname = \"device\"\nstep_time = \"5ms\"\n",
         };
-        let base = if text.contains("[stop]") {
-            "name = \"base\"\n"
-        } else {
-            BASE
-        };
-        let scenario = Scenario::parse(
-            "docs/scenario.md",
-            &format!("{base}{text}{fleet}"),
-            &[],
-            None,
-        );
-        assert!(
-            scenario.is_ok(),
-            "the fragment at line {line}:\n{}",
-            scenario.unwrap_err()
-        );
+        let base = if text.contains("[stop]") { "name = \"base\"\n" } else { BASE };
+        let scenario =
+            Scenario::parse("docs/scenario.md", &format!("{base}{text}{fleet}"), &[], None);
+        assert!(scenario.is_ok(), "the fragment at line {line}:\n{}", scenario.unwrap_err());
     }
 }
 
 /// Nothing is left undocumented: each key stands in the page, in backquotes.
 #[test]
 fn every_key_is_documented() {
-    let error = |text: &str| {
-        Scenario::parse("x.toml", text, &[], None)
-            .unwrap_err()
-            .to_string()
-    };
+    let error = |text: &str| Scenario::parse("x.toml", text, &[], None).unwrap_err().to_string();
     let listed = |table: &str| {
         let shown = error(&format!("{BASE}{table}")).replace('\n', " ");
         let list = shown
@@ -85,9 +65,7 @@ fn every_key_is_documented() {
             .next()
             .unwrap()
             .to_string();
-        list.split(',')
-            .map(|key| key.trim().to_string())
-            .collect::<Vec<_>>()
+        list.split(',').map(|key| key.trim().to_string()).collect::<Vec<_>>()
     };
     for table in [
         "oops = 1",
@@ -104,10 +82,7 @@ fn every_key_is_documented() {
         assert!(!keys.is_empty() && !keys[0].is_empty(), "{table}");
         for key in keys {
             let (quoted, header) = (format!("`{key}`"), format!("[{key}]"));
-            assert!(
-                DOCS.contains(&quoted) || DOCS.contains(&header),
-                "`{key}` of {table}"
-            );
+            assert!(DOCS.contains(&quoted) || DOCS.contains(&header), "`{key}` of {table}");
         }
     }
 }

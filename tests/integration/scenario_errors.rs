@@ -36,17 +36,10 @@ fn case(text: &str) -> Case {
     let body = lines.join("\n");
     let (message, marked) = match title.strip_prefix("error in a whole file: ") {
         Some(message) => (message, body),
-        None => (
-            title.strip_prefix("error: ").expect("a title"),
-            format!("{HEAD}{body}{TAIL}"),
-        ),
+        None => (title.strip_prefix("error: ").expect("a title"), format!("{HEAD}{body}{TAIL}")),
     };
     let pieces = pieces.iter().map(|piece| piece[2..].to_string()).collect();
-    Case {
-        marked,
-        message: message.into(),
-        pieces,
-    }
+    Case { marked, message: message.into(), pieces }
 }
 
 /// The cases of a file: each begins at a line that begins with `error`.
@@ -66,11 +59,7 @@ fn cases(file: &str) -> Vec<Case> {
 fn assert_all(cases: &[Case]) {
     let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
     let (failed, all) = (failures.len(), cases.len());
-    assert!(
-        failures.is_empty(),
-        "{failed} of {all}\n\n{}",
-        failures.join("\n\n")
-    );
+    assert!(failures.is_empty(), "{failed} of {all}\n\n{}", failures.join("\n\n"));
 }
 
 #[test]
@@ -90,28 +79,13 @@ fn carets_are_right_whatever_stands_before_them() {
     };
     assert_all(&[
         whole("missing key `name` at the top level", "«»"),
-        whole(
-            "missing key `name` at the top level",
-            "\n\n# nothing\n«seed» = 1",
-        ),
+        whole("missing key `name` at the top level", "\n\n# nothing\n«seed» = 1"),
         whole("invalid TOML: invalid basic string", "name = \"x«»"),
         whole("invalid TOML: invalid basic string", "name = \"caf«\n»"),
-        whole(
-            "\"a b\" cannot be the name of a scenario",
-            "\tname =\t«\"a b\"»\n",
-        ),
-        whole(
-            "`rounds` cannot be 0",
-            "name = \"x\"\r\nstop.rounds = «0»\r\n",
-        ),
-        whole(
-            "duplicate key `lr`",
-            "[client]\r\nlr = 0.1\r\n«lr» = 0.2\r\n",
-        ),
-        whole(
-            "duplicate key `client`",
-            "[client]\nlr = 0.1\n[server]\n[«client»]",
-        ),
+        whole("\"a b\" cannot be the name of a scenario", "\tname =\t«\"a b\"»\n"),
+        whole("`rounds` cannot be 0", "name = \"x\"\r\nstop.rounds = «0»\r\n"),
+        whole("duplicate key `lr`", "[client]\r\nlr = 0.1\r\n«lr» = 0.2\r\n"),
+        whole("duplicate key `client`", "[client]\nlr = 0.1\n[server]\n[«client»]"),
         whole(
             "unknown key `größe` in [server]",
             "name = \"x\"\nserver = { \"late\" = \"drop\", «\"größe\"» = 1 }",
@@ -132,11 +106,7 @@ fn carets_are_right_whatever_stands_before_them() {
 }
 
 fn check(case: &Case) -> Result<(), String> {
-    let Case {
-        marked,
-        message,
-        pieces,
-    } = case;
+    let Case { marked, message, pieces } = case;
     let unmarked = || format!("no caret in\n{marked}");
     let (before, rest) = marked.split_once('«').ok_or_else(unmarked)?;
     let (under, after) = rest.split_once('»').ok_or_else(unmarked)?;
@@ -148,9 +118,7 @@ fn check(case: &Case) -> Result<(), String> {
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
     let wrong = |what: &str| {
-        Err(format!(
-            "{what}; expected: {message} at {line}:{column} {pieces:?}\n{shown}"
-        ))
+        Err(format!("{what}; expected: {message} at {line}:{column} {pieces:?}\n{shown}"))
     };
     if shown.lines().next() != Some(&format!("error: {message}")) {
         return wrong("another message");
@@ -162,11 +130,7 @@ fn check(case: &Case) -> Result<(), String> {
     let lines: Vec<&str> = shown.lines().collect();
     let first = under.split('\n').next().unwrap_or("").trim_end();
     let above = |index: usize, begin: usize, width: usize| {
-        lines[index - 1]
-            .chars()
-            .skip(begin)
-            .take(width)
-            .collect::<String>()
+        lines[index - 1].chars().skip(begin).take(width).collect::<String>()
     };
     let stands_right = lines.iter().enumerate().any(|(index, line)| {
         let begin = line.chars().take_while(|c| *c != '^').count();

@@ -55,9 +55,7 @@ at_most = "avg"
 "#;
 
 fn error_of(text: &str) -> String {
-    Scenario::parse("odd.toml", text, &[], None)
-        .unwrap_err()
-        .to_string()
+    Scenario::parse("odd.toml", text, &[], None).unwrap_err().to_string()
 }
 
 #[test]
@@ -131,15 +129,8 @@ fn odd_texts_are_errors_with_a_place() {
         assert!(error.starts_with("error: "), "{head}\n{error}");
         assert!(error.contains("--> odd.toml:"), "{head}\n{error}");
         assert!(error.contains('^'), "{head}\n{error}");
-        assert!(
-            error.chars().all(|c| c == '\n' || !c.is_control()),
-            "{head}\n{error:?}"
-        );
-        let longest = error
-            .lines()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0);
+        assert!(error.chars().all(|c| c == '\n' || !c.is_control()), "{head}\n{error:?}");
+        let longest = error.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(longest <= 120, "{head}\n{error}");
         assert!(error.lines().count() <= 12, "{head}\n{error}");
     }
@@ -156,11 +147,7 @@ fn a_long_line_is_shown_around_its_caret() {
     assert_eq!(lines[1], " --> odd.toml:2:1020");
     let caret = lines[4].chars().position(|c| c == '^').unwrap();
     let under: String = lines[3].chars().skip(caret).take(4).collect();
-    assert_eq!(
-        (under.as_str(), lines[4].matches('^').count()),
-        ("oops", 4),
-        "{error}"
-    );
+    assert_eq!((under.as_str(), lines[4].matches('^').count()), ("oops", 4), "{error}");
     assert!(lines[3].contains('…'), "{error}");
 }
 
@@ -169,10 +156,7 @@ fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let load = |path: &Path| Scenario::load(path, &[], None).unwrap_err().to_string();
     let absent = load(&folder.path().join("absent.toml"));
-    assert!(
-        absent.starts_with("error: cannot read the scenario: "),
-        "{absent}"
-    );
+    assert!(absent.starts_with("error: cannot read the scenario: "), "{absent}");
     assert!(absent.contains("absent.toml"), "{absent}");
     assert!(load(folder.path()).starts_with("error: cannot read the scenario: "));
     let binary = folder.path().join("b.toml");

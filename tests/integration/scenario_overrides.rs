@@ -25,10 +25,8 @@ step_time = { lognormal = { median = "9ms", sigma = 0.5 } }
 "#;
 
 fn set(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
-    let overrides: Vec<_> = overrides
-        .iter()
-        .map(|one| Override::parse(one))
-        .collect::<Result<_, _>>()?;
+    let overrides: Vec<_> =
+        overrides.iter().map(|one| Override::parse(one)).collect::<Result<_, _>>()?;
     Scenario::parse("base.toml", text, &overrides, None)
 }
 
@@ -53,91 +51,40 @@ fn set_assigns_at_the_end_of_its_path() {
         Close::Deadline(Span::from_nanos(3_600_000_000_000))
     );
     // One way of closing takes the place of another, and a table that of a single value.
-    let first = [
-        "client.work.steps=2",
-        "server.close.first=2",
-        "server.close.of=3",
-    ];
+    let first = ["client.work.steps=2", "server.close.first=2", "server.close.of=3"];
     assert_eq!(close(&first), Close::First { first: 2, of: 3 });
-    let back = [
-        &first[..],
-        &["server.close=all", "server.close.deadline=1s"],
-    ]
-    .concat();
-    assert_eq!(
-        close(&back),
-        Close::Deadline(Span::from_nanos(1_000_000_000))
-    );
-    assert_eq!(
-        plan(&["client.work.epochs=2", "client.work.steps=7"])
-            .client
-            .work,
-        steps(7.0)
-    );
-    assert_eq!(
-        plan(&["server.sample.fraction=0.5"]).server.sample,
-        Sample::Fraction(0.5)
-    );
+    let back = [&first[..], &["server.close=all", "server.close.deadline=1s"]].concat();
+    assert_eq!(close(&back), Close::Deadline(Span::from_nanos(1_000_000_000)));
+    assert_eq!(plan(&["client.work.epochs=2", "client.work.steps=7"]).client.work, steps(7.0));
+    assert_eq!(plan(&["server.sample.fraction=0.5"]).server.sample, Sample::Fraction(0.5));
     // Classes go by name or by number, also into their distributions.
-    let by_name = plan(&["fleet.class.slow.jitter=0.5", "fleet.class.0.jitter=0.25"])
-        .fleet
-        .classes;
+    let by_name = plan(&["fleet.class.slow.jitter=0.5", "fleet.class.0.jitter=0.25"]).fleet.classes;
     assert_eq!([by_name[0].jitter, by_name[1].jitter], [0.25, 0.5]);
-    let slower = plan(&["fleet.class.slow.step_time.lognormal.median=1s"])
-        .fleet
-        .classes;
-    assert_eq!(
-        slower[1].step_time.shape,
-        Shape::Lognormal {
-            median: 1e9,
-            sigma: 0.5
-        }
-    );
-    let even = plan(&["fleet.class.slow.step_time.uniform=[\"1s\", \"2s\"]"])
-        .fleet
-        .classes;
+    let slower = plan(&["fleet.class.slow.step_time.lognormal.median=1s"]).fleet.classes;
+    assert_eq!(slower[1].step_time.shape, Shape::Lognormal { median: 1e9, sigma: 0.5 });
+    let even = plan(&["fleet.class.slow.step_time.uniform=[\"1s\", \"2s\"]"]).fleet.classes;
     assert_eq!(even[1].step_time.shape, Shape::Uniform(1e9, 2e9));
     // Text, numbers and later assignments.
-    assert_eq!(
-        plan(&["server.weighting=fedavg"]).server.rule.weighting,
-        Weighting::FedAvg
-    );
+    assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
     assert_eq!(plan(&["client.lr=1e-3"]).client.lr, 1e-3);
     assert_eq!(plan(&["client.lr=1", "client.lr=2"]).client.lr, 2.0);
-    assert_eq!(
-        set(BASE, &["name=other", "repeats=3", "record.clients=off"])
-            .unwrap()
-            .repeats,
-        3
-    );
+    assert_eq!(set(BASE, &["name=other", "repeats=3", "record.clients=off"]).unwrap().repeats, 3);
 }
 
 #[test]
 fn errors_of_an_override_point_into_it() {
     for (text, message, under) in [
         ("server.lr=abc", "`server.lr` leads nowhere", "lr"),
-        (
-            "client.lr=abc",
-            "expected a number, found the string \"abc\"",
-            "abc",
-        ),
+        ("client.lr=abc", "expected a number, found the string \"abc\"", "abc"),
         ("server.close.deadline= 30", "30 has no unit", "30"),
-        (
-            "fleet.class.fats.jitter=0",
-            "there is no device class `fats`",
-            "fats",
-        ),
+        ("fleet.class.fats.jitter=0", "there is no device class `fats`", "fats"),
         (
             "server.close={ dedline = \"10s\" }",
             "unknown key `dedline` in `server.close`",
             "dedline",
         ),
         ("server.close={ deadline = 10 }", "10 has no unit", "10"),
-        (
-            "client.momentum=0.9",
-            "`momentum` in [client] is not yet supported",
-            "momentum",
-        ),
+        ("client.momentum=0.9", "`momentum` in [client] is not yet supported", "momentum"),
         (
             "server.close={ deadline = [1 }",
             "invalid TOML: missing comma between array elements",
@@ -153,21 +100,12 @@ fn errors_of_an_override_point_into_it() {
         assert_eq!(lines[1].get(begin..end), Some(under), "{error}");
     }
     for (text, piece) in [
-        (
-            "server.deadline=1s",
-            "did you mean `server.close.deadline`?",
-        ),
+        ("server.deadline=1s", "did you mean `server.close.deadline`?"),
         ("client.learning_rate=1", "did you mean `client.lr`?"),
         ("fleet.class.fats.jitter=0", "did you mean `fast`?"),
         ("fleet.class.7.jitter=0", "one of: fast, slow"),
-        (
-            "server.optimizer.kind=adam",
-            "`server.optimizer` is not yet supported",
-        ),
-        (
-            "task.partition.scheme=iid",
-            "`task.partition` is not yet supported",
-        ),
+        ("server.optimizer.kind=adam", "`server.optimizer` is not yet supported"),
+        ("task.partition.scheme=iid", "`task.partition` is not yet supported"),
         ("variant.a.set=1", "a path outside [[variant]]"),
         ("seed", "path=value"),
         ("=5", "a part of the path is empty"),
@@ -190,30 +128,13 @@ fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
     assert_eq!(base.server.evaluate_every, 4);
     let with_four =
         |set: &str| plan(&text(set).replace("[server]\n", "[server]\nevaluate_every = 4\n"));
+    assert_eq!(with_four("{ server.weighting = \"fedavg\" }").server.evaluate_every, 4);
+    assert_eq!(with_four("{ server = { weighting = \"fedavg\" } }").server.evaluate_every, 1);
+    assert_eq!(with_four("{ client.work.steps = 3 }").client.work, steps(3.0));
     assert_eq!(
-        with_four("{ server.weighting = \"fedavg\" }")
-            .server
-            .evaluate_every,
-        4
-    );
-    assert_eq!(
-        with_four("{ server = { weighting = \"fedavg\" } }")
-            .server
-            .evaluate_every,
-        1
-    );
-    assert_eq!(
-        with_four("{ client.work.steps = 3 }").client.work,
-        steps(3.0)
-    );
-    assert_eq!(
-        with_four(
-            "{ fleet.class.budget.jitter = 0.1 }"
-                .replace("budget", "slow")
-                .as_str()
-        )
-        .fleet
-        .classes[1]
+        with_four("{ fleet.class.budget.jitter = 0.1 }".replace("budget", "slow").as_str())
+            .fleet
+            .classes[1]
             .jitter,
         0.1
     );
@@ -222,16 +143,9 @@ fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
         "{BASE}\n[[variant]]\nname = \"v\"\n[variant.set.server]\nweighting = \"fedavg\"\n"
     );
     assert_eq!(plan(&long).server.rule.weighting, Weighting::FedAvg);
-    assert_eq!(
-        plan(&long).server.close,
-        Close::Deadline(Span::from_nanos(30_000_000_000))
-    );
+    assert_eq!(plan(&long).server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
     // What a variant sets stands above `--set`.
-    let both = set(
-        &text("{ client.lr = 3 }"),
-        &["client.lr=2", "client.batch=7"],
-    )
-    .unwrap();
+    let both = set(&text("{ client.lr = 3 }"), &["client.lr=2", "client.batch=7"]).unwrap();
     assert_eq!(both.variants[0].plan.client.lr, 3.0);
 }
 
@@ -243,20 +157,14 @@ fn the_seed_of_the_command_line_wins() {
     assert_eq!(seeded(Some(9)).unwrap().seed, 9);
     assert!(seeded(Some(9)).unwrap().resolved.contains("seed = 9\n"));
     let error = seeded(Some(u64::MAX)).unwrap_err().to_string();
-    assert!(
-        error.contains("--> --seed 18446744073709551615\n   |         ^^^^"),
-        "{error}"
-    );
+    assert!(error.contains("--> --seed 18446744073709551615\n   |         ^^^^"), "{error}");
 }
 
 /// Loads what was resolved, in another folder, and compares everything else.
 fn assert_round_trip(scenario: &Scenario) {
     let mut again = Scenario::parse("/nowhere/else.toml", &scenario.resolved, &[], None)
         .unwrap_or_else(|error| panic!("{error}\n{}", scenario.resolved));
-    assert_eq!(
-        again.resolved, scenario.resolved,
-        "resolving twice changes nothing"
-    );
+    assert_eq!(again.resolved, scenario.resolved, "resolving twice changes nothing");
     again.resolved.clone_from(&scenario.resolved);
     assert_eq!(&again, scenario);
 }
@@ -273,27 +181,15 @@ fn the_resolved_scenario_is_the_same_scenario() {
         (BASE.to_string(), &[][..]),
         (
             BASE.to_string(),
-            &[
-                "server.close.deadline=10s",
-                "fleet.class.slow.uplink=3Mbps",
-                "client.lr=0.1",
-            ],
+            &["server.close.deadline=10s", "fleet.class.slow.uplink=3Mbps", "client.lr=0.1"],
         ),
         (
             BASE.to_string(),
-            &[
-                "server.close.first=2",
-                "server.close.of=3",
-                "client.work.steps=3",
-                "seed=77",
-            ],
+            &["server.close.first=2", "server.close.of=3", "client.work.steps=3", "seed=77"],
         ),
         (format!("{BASE}{variants}"), &["server.evaluate_every=3"]),
         (quadratic.to_string(), &[]),
-        (
-            quadratic.to_string(),
-            &["task.init.normal=0.5", "name=renamed"],
-        ),
+        (quadratic.to_string(), &["task.init.normal=0.5", "name=renamed"]),
     ] {
         let scenario = set(&text, overrides).unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_round_trip(&scenario);

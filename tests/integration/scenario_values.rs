@@ -36,53 +36,25 @@ fn what_is_left_out_has_the_documented_default() {
     let scenario = parse(
         "name = \"t\"\nstop.rounds = 5\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1ms\"\n",
     );
-    assert_eq!(
-        (scenario.name.as_str(), scenario.description.as_str()),
-        ("t", "")
-    );
+    assert_eq!((scenario.name.as_str(), scenario.description.as_str()), ("t", ""));
     assert_eq!((scenario.seed, scenario.repeats), (1, 1));
     assert_eq!(scenario.record_clients, RecordClients::All);
     assert!(scenario.expects.is_empty());
     assert_eq!(scenario.variants.len(), 1);
     assert_eq!(scenario.variants[0].name, "fednova");
     let plan = &scenario.variants[0].plan;
-    assert_eq!(
-        (plan.stop.rounds, plan.stop.time, plan.stop.target),
-        (Some(5), None, None)
-    );
+    assert_eq!((plan.stop.rounds, plan.stop.time, plan.stop.target), (Some(5), None, None));
     assert_eq!((plan.task.clients, &plan.task.init), (30, &Init::Zeros));
-    let TaskKind::Synthetic(task) = &plan.task.kind else {
-        panic!("{:?}", plan.task)
-    };
-    assert_eq!(
-        (task.alpha, task.beta, task.features, task.classes),
-        (1.0, 1.0, 60, 10)
-    );
-    let shape = Shape::Lognormal {
-        median: 54.6,
-        sigma: 2.0,
-    };
-    assert_eq!(
-        task.size,
-        Dist {
-            shape,
-            plus: 50.0,
-            min: None,
-            max: Some(2000.0)
-        }
-    );
+    let TaskKind::Synthetic(task) = &plan.task.kind else { panic!("{:?}", plan.task) };
+    assert_eq!((task.alpha, task.beta, task.features, task.classes), (1.0, 1.0, 60, 10));
+    let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
+    assert_eq!(task.size, Dist { shape, plus: 50.0, min: None, max: Some(2000.0) });
     assert_eq!((plan.client.batch, plan.client.lr), (Batch::Size(20), 0.02));
     assert_eq!(plan.client.work, Work::UntilDeadline);
     let server = &plan.server;
-    assert_eq!(
-        server.close,
-        Close::Deadline(Span::from_nanos(30_000_000_000))
-    );
+    assert_eq!(server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
     assert_eq!((server.late, server.partial), (Late::Drop, Partial::Keep));
-    assert_eq!(
-        (server.sample, server.scheme),
-        (Sample::All, Scheme::Uniform)
-    );
+    assert_eq!((server.sample, server.scheme), (Sample::All, Scheme::Uniform));
     assert_eq!(server.evaluate_every, 1);
     assert_eq!(
         server.rule,
@@ -96,10 +68,7 @@ fn what_is_left_out_has_the_documented_default() {
     let class = &plan.fleet.classes[0];
     assert_eq!((class.share, class.jitter), (1.0, 0.0));
     assert_eq!((&class.uplink, &class.downlink), (&None, &None));
-    assert_eq!(
-        (&class.step_time, &class.latency),
-        (&Dist::fixed(1e6), &Dist::fixed(0.0))
-    );
+    assert_eq!((&class.step_time, &class.latency), (&Dist::fixed(1e6), &Dist::fixed(0.0)));
 }
 
 #[test]
@@ -108,10 +77,7 @@ fn without_a_fleet_all_devices_are_the_same() {
     assert_eq!(plan.fleet.classes.len(), 1);
     assert_eq!(plan.fleet.classes[0].name, "device");
     assert_eq!(plan.fleet.classes[0].step_time, Dist::fixed(1e6));
-    assert_eq!(
-        plan.client.work,
-        Work::Steps(Amount::Drawn(Dist::fixed(3.0), Redraw::Round))
-    );
+    assert_eq!(plan.client.work, Work::Steps(Amount::Drawn(Dist::fixed(3.0), Redraw::Round)));
 }
 
 #[test]
@@ -121,24 +87,11 @@ fn quadratic_defaults_and_explicit_problems() {
         other => panic!("{other:?}"),
     };
     let usual = task("task.kind = \"quadratic\"");
-    let shape = Shape::Normal {
-        mean: 0.0,
-        std: 0.1,
-    };
-    let centers = Centers::Random(Dist {
-        shape,
-        plus: 0.0,
-        min: None,
-        max: None,
-    });
+    let shape = Shape::Normal { mean: 0.0, std: 0.1 };
+    let centers = Centers::Random(Dist { shape, plus: 0.0, min: None, max: None });
     let curvature = Curvature::Identity;
-    let expected = QuadraticConfig {
-        dim: 10,
-        centers,
-        curvature,
-        weights: None,
-        gradient_noise: 0.0,
-    };
+    let expected =
+        QuadraticConfig { dim: 10, centers, curvature, weights: None, gradient_noise: 0.0 };
     assert_eq!(usual, expected);
     assert_eq!(with("task.kind = \"quadratic\"").client.batch, Batch::Full);
 
@@ -147,89 +100,45 @@ fn quadratic_defaults_and_explicit_problems() {
          curvature = [[[2, 1], [1, 2]], [[1, 0], [0, 1]]]\nweights = [0.25, 0.7500001]",
     );
     assert_eq!(explicit.dim, 2);
-    assert_eq!(
-        explicit.centers,
-        Centers::Explicit(vec![vec![1.0, 2.5], vec![3.0, 4.0]])
-    );
+    assert_eq!(explicit.centers, Centers::Explicit(vec![vec![1.0, 2.5], vec![3.0, 4.0]]));
     let identity = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
     assert_eq!(
         explicit.curvature,
         Curvature::Full(vec![vec![vec![2.0, 1.0], vec![1.0, 2.0]], identity])
     );
     let weights = explicit.weights.unwrap();
-    assert!(
-        (weights.iter().sum::<f64>() - 1.0).abs() < 1e-15,
-        "{weights:?}"
-    );
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-15, "{weights:?}");
 
     let diagonal = task("[task]\nkind = \"quadratic\"\nclients = 1\ndim = 2\ncurvature = [[1, 4]]");
-    assert_eq!(
-        diagonal.curvature,
-        Curvature::Diagonal(vec![vec![1.0, 4.0]])
-    );
+    assert_eq!(diagonal.curvature, Curvature::Diagonal(vec![vec![1.0, 4.0]]));
 }
 
 #[test]
 fn every_distribution_is_read_in_the_base_unit() {
-    let plain = |shape| Dist {
-        shape,
-        plus: 0.0,
-        min: None,
-        max: None,
-    };
+    let plain = |shape| Dist { shape, plus: 0.0, min: None, max: None };
     for (text, dist) in [
         ("\"0.1s\"", Dist::fixed(1e8)),
-        (
-            "{ uniform = [\"1ms\", \"2ms\"] }",
-            plain(Shape::Uniform(1e6, 2e6)),
-        ),
+        ("{ uniform = [\"1ms\", \"2ms\"] }", plain(Shape::Uniform(1e6, 2e6))),
         (
             "{ normal = { mean = \"9ms\", std = \"1us\" }, min = \"1ms\" }",
-            Dist {
-                min: Some(1e6),
-                ..plain(Shape::Normal {
-                    mean: 9e6,
-                    std: 1e3,
-                })
-            },
+            Dist { min: Some(1e6), ..plain(Shape::Normal { mean: 9e6, std: 1e3 }) },
         ),
         // Families that only graze zero are kept at a whole nanosecond.
         (
             "{ lognormal = { median = \"25ms\", sigma = 0.2 } }",
-            Dist {
-                min: Some(1.0),
-                ..plain(Shape::Lognormal {
-                    median: 25e6,
-                    sigma: 0.2,
-                })
-            },
+            Dist { min: Some(1.0), ..plain(Shape::Lognormal { median: 25e6, sigma: 0.2 }) },
         ),
         (
             "{ exponential = { mean = \"3s\" }, plus = \"1s\", max = \"1m\" }",
-            Dist {
-                plus: 1e9,
-                min: Some(1.0),
-                max: Some(6e10),
-                ..plain(Shape::Exponential(3e9))
-            },
+            Dist { plus: 1e9, min: Some(1.0), max: Some(6e10), ..plain(Shape::Exponential(3e9)) },
         ),
         (
             "{ pareto = { scale = \"1ms\", shape = 1.5 } }",
-            plain(Shape::Pareto {
-                scale: 1e6,
-                shape: 1.5,
-            }),
+            plain(Shape::Pareto { scale: 1e6, shape: 1.5 }),
         ),
-        (
-            "{ choice = [\"1ns\", \"1us\"] }",
-            plain(Shape::Choice(vec![1.0, 1e3])),
-        ),
+        ("{ choice = [\"1ns\", \"1us\"] }", plain(Shape::Choice(vec![1.0, 1e3]))),
     ] {
-        assert_eq!(
-            class(&format!("step_time = {text}")).step_time,
-            dist,
-            "{text}"
-        );
+        assert_eq!(class(&format!("step_time = {text}")).step_time, dist, "{text}");
     }
     let links = class(
         "step_time = \"1s\"\nuplink = \"20Mbps\"\ndownlink = \"1.5Gbps\"\nlatency = \"30ms\"",
@@ -249,26 +158,12 @@ fn shares_are_equal_or_normalized() {
                 format!("[[fleet.class]]\nname = \"c{i}\"\nstep_time = \"1ms\"\n{share}\n")
             })
             .collect();
-        let plan = plan(&format!(
-            "name = \"t\"\nstop.rounds = 5\n{}",
-            classes.concat()
-        ));
-        plan.fleet
-            .classes
-            .iter()
-            .map(|class| class.share)
-            .collect::<Vec<_>>()
+        let plan = plan(&format!("name = \"t\"\nstop.rounds = 5\n{}", classes.concat()));
+        plan.fleet.classes.iter().map(|class| class.share).collect::<Vec<_>>()
     };
     assert_eq!(fleet(["", "", ""]), [1.0 / 3.0; 3]);
-    let shares = fleet([
-        "share = 0.3333333",
-        "share = 0.3333333",
-        "share = 0.3333333",
-    ]);
-    assert!(
-        (shares.iter().sum::<f64>() - 1.0).abs() < 1e-15,
-        "{shares:?}"
-    );
+    let shares = fleet(["share = 0.3333333", "share = 0.3333333", "share = 0.3333333"]);
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-15, "{shares:?}");
 }
 
 #[test]
@@ -278,36 +173,19 @@ fn server_and_client_choices() {
          [server]\nclose = { first = 10, of = 13 }\nscheme = \"by-size\"\nsample = \"all\"\n\
          weighting = \"fedavg\"\ntau_eff = 2.5\nevaluate_every = 7",
     );
-    let epochs = Dist {
-        shape: Shape::Uniform(1.0, 5.0),
-        plus: 0.0,
-        min: None,
-        max: None,
-    };
-    assert_eq!(
-        plan.client.work,
-        Work::Epochs(Amount::Drawn(epochs, Redraw::Once))
-    );
+    let epochs = Dist { shape: Shape::Uniform(1.0, 5.0), plus: 0.0, min: None, max: None };
+    assert_eq!(plan.client.work, Work::Epochs(Amount::Drawn(epochs, Redraw::Once)));
     assert_eq!((plan.client.batch, plan.client.lr), (Batch::Full, 1.0));
     assert_eq!(plan.server.close, Close::First { first: 10, of: 13 });
     assert_eq!(plan.server.rule.tau_eff, TauEff::Fixed(2.5));
-    assert_eq!(
-        (plan.server.scheme, plan.server.evaluate_every),
-        (Scheme::BySize, 7)
-    );
+    assert_eq!((plan.server.scheme, plan.server.evaluate_every), (Scheme::BySize, 7));
 
     let plan = with(
         "task.clients = 3\nclient.work = { steps = [3, 10, 50] }\n[server]\nclose = { deadline = \"1h30m\" }\n\
          partial = \"discard\"\nparticipation = \"unbiased\"\nsample = { fraction = 0.5 }\ntau_eff = \"steps\"",
     );
-    assert_eq!(
-        plan.client.work,
-        Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0]))
-    );
-    assert_eq!(
-        plan.server.close,
-        Close::Deadline(Span::from_nanos(5_400_000_000_000))
-    );
+    assert_eq!(plan.client.work, Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
+    assert_eq!(plan.server.close, Close::Deadline(Span::from_nanos(5_400_000_000_000)));
     assert_eq!(
         (plan.server.partial, plan.server.sample),
         (Partial::Discard, Sample::Fraction(0.5))
@@ -331,30 +209,14 @@ fn stop_target_record_and_expect() {
     let stop = &scenario.variants[0].plan.stop;
     assert_eq!(stop.time, Some(Span::from_nanos(21_600_000_000_000)));
     let target = stop.target.unwrap();
-    assert_eq!(
-        (target.metric, target.bound),
-        (Metric::TestAccuracy, Bound::AtLeast(0.8))
-    );
-    let [first, second, third] = &scenario.expects[..] else {
-        panic!()
-    };
+    assert_eq!((target.metric, target.bound), (Metric::TestAccuracy, Bound::AtLeast(0.8)));
+    let [first, second, third] = &scenario.expects[..] else { panic!() };
     assert_eq!(first.that, Quantity::Metric(Metric::TestAccuracy));
-    assert_eq!(
-        (first.of, &first.bound),
-        (0, &ExpectBound::AtLeast(Reference::Variant(1)))
-    );
+    assert_eq!((first.of, &first.bound), (0, &ExpectBound::AtLeast(Reference::Variant(1))));
     assert_eq!((second.that, second.of), (Quantity::Waste, 1));
-    assert_eq!(
-        third.bound,
-        ExpectBound::Within {
-            of: Reference::Number(10.0),
-            tolerance: 1.0
-        }
-    );
+    assert_eq!(third.bound, ExpectBound::Within { of: Reference::Number(10.0), tolerance: 1.0 });
     // Only what a variant sets differs.
-    let [nova, avg] = &scenario.variants[..] else {
-        panic!()
-    };
+    let [nova, avg] = &scenario.variants[..] else { panic!() };
     assert_eq!(avg.plan.server.rule.weighting, Weighting::FedAvg);
     let mut same = avg.plan.clone();
     same.server.rule.weighting = Weighting::FedNova;
@@ -381,24 +243,13 @@ fn measured_columns_are_read_beside_the_scenario() {
     let link = "{ empirical = \"phones.csv\", column = \"link\", max = \"1Mbps\" }";
     let scenario = load(step, link).unwrap();
     let class = &scenario.variants[0].plan.fleet.classes[0];
-    let Shape::Choice(steps) = &class.step_time.shape else {
-        panic!("{class:?}")
-    };
-    assert!(
-        (steps[0] - 20_000_123.456_7).abs() < 1e-6 && steps[1] == 4e7,
-        "{steps:?}"
-    );
+    let Shape::Choice(steps) = &class.step_time.shape else { panic!("{class:?}") };
+    assert!((steps[0] - 20_000_123.456_7).abs() < 1e-6 && steps[1] == 4e7, "{steps:?}");
     let uplink = class.uplink.as_ref().unwrap();
-    assert_eq!(
-        (&uplink.shape, uplink.max),
-        (&Shape::Choice(vec![3e6, 5e5]), Some(1e6))
-    );
+    assert_eq!((&uplink.shape, uplink.max), (&Shape::Choice(vec![3e6, 5e5]), Some(1e6)));
 
     for (step, pieces) in [
-        (
-            "{ empirical = \"fones.csv\", column = \"ms\" }",
-            &["cannot read the file", "5:27"][..],
-        ),
+        ("{ empirical = \"fones.csv\", column = \"ms\" }", &["cannot read the file", "5:27"][..]),
         (
             "{ empirical = \"phones.csv\", column = \"mss\" }",
             &["no column `mss`", "id, ms, link", "did you mean `ms`?"],
@@ -415,14 +266,8 @@ fn measured_columns_are_read_beside_the_scenario() {
             "{ empirical = \"phones.csv\", column = \"ms\", unit = \"Mbps\" }",
             &["`Mbps` is not a unit here"],
         ),
-        (
-            "{ empirical = \"s.toml\", column = \"ms\" }",
-            &["no column"],
-        ),
-        (
-            "{ empirical = \".\", column = \"ms\" }",
-            &["cannot read the file"],
-        ),
+        ("{ empirical = \"s.toml\", column = \"ms\" }", &["no column"]),
+        ("{ empirical = \".\", column = \"ms\" }", &["cannot read the file"]),
     ] {
         let error = load(step, link).unwrap_err().to_string();
         for piece in pieces {
@@ -430,17 +275,7 @@ fn measured_columns_are_read_beside_the_scenario() {
         }
     }
     fs::write(folder.path().join("phones.csv"), "ms\n").unwrap();
-    assert!(
-        load(step, "\"1Mbps\"")
-            .unwrap_err()
-            .to_string()
-            .contains("the file has no rows")
-    );
+    assert!(load(step, "\"1Mbps\"").unwrap_err().to_string().contains("the file has no rows"));
     fs::write(folder.path().join("phones.csv"), "ms\n1\n1,2,3\n").unwrap();
-    assert!(
-        load(step, "\"1Mbps\"")
-            .unwrap_err()
-            .to_string()
-            .contains("cannot read the file")
-    );
+    assert!(load(step, "\"1Mbps\"").unwrap_err().to_string().contains("cannot read the file"));
 }

@@ -45,10 +45,7 @@ impl Simulated {
 
     /// The final x of a quadratic.
     pub fn x(&self, variant: &str) -> Vec<f64> {
-        let path = self
-            .folder
-            .path()
-            .join(format!("run/model-{variant}.safetensors"));
+        let path = self.folder.path().join(format!("run/model-{variant}.safetensors"));
         match &load_tensors(&path).unwrap()[0].values {
             Values::F64(x) => x.clone(),
             Values::F32(_) => panic!("quadratics are in double precision"),
@@ -61,16 +58,11 @@ impl Simulated {
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
         let places = names.map(|name| header.iter().position(|column| *column == name).unwrap());
-        lines
-            .map(|line| places.map(|place| line[place].to_string()))
-            .collect()
+        lines.map(|line| places.map(|place| line[place].to_string())).collect()
     }
 }
 
 /// The largest difference between two vectors.
 pub fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f64::max)
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }

@@ -61,9 +61,7 @@ fn forward(scratch: &mut Scratch, w: &[f32], x: &[f32], batch: &[u32]) {
     let (rows, count) = (scratch.shape.rows(), scratch.count);
     let parts = scratch.parts();
     portable::gather(parts.panels, rows, x, batch);
-    for (w, logits) in w
-        .chunks_exact(rows * LANES)
-        .zip(parts.logits.chunks_exact_mut(parts.padded))
+    for (w, logits) in w.chunks_exact(rows * LANES).zip(parts.logits.chunks_exact_mut(parts.padded))
     {
         for (first, size) in even_parts(count, TILE) {
             let logits = &mut logits[first..first + size];
@@ -169,22 +167,14 @@ fn fma_burst(rounds: u32) -> (u64, f32) {
 #[target_feature(enable = "avx2,fma")]
 fn fma(vector: Vector, factor: &f32, sum: Vector) -> Vector {
     let factor = _mm256_broadcast_ss(factor);
-    [
-        _mm256_fmadd_ps(vector[0], factor, sum[0]),
-        _mm256_fmadd_ps(vector[1], factor, sum[1]),
-    ]
+    [_mm256_fmadd_ps(vector[0], factor, sum[0]), _mm256_fmadd_ps(vector[1], factor, sum[1])]
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn load(from: &[f32; LANES]) -> Vector {
     // SAFETY: both halves of the array are read.
-    unsafe {
-        [
-            _mm256_loadu_ps(from.as_ptr()),
-            _mm256_loadu_ps(from.as_ptr().add(8)),
-        ]
-    }
+    unsafe { [_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))] }
 }
 
 #[inline]

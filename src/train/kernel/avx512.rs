@@ -60,10 +60,8 @@ fn forward(scratch: &mut Scratch, w: &[f32], x: &[f32], batch: &[u32]) {
     let count = scratch.count;
     let parts = scratch.parts();
     let source = Source::new(x, rows, batch);
-    for (block, (w, logits)) in w
-        .chunks_exact(rows * LANES)
-        .zip(parts.logits.chunks_exact_mut(parts.padded))
-        .enumerate()
+    for (block, (w, logits)) in
+        w.chunks_exact(rows * LANES).zip(parts.logits.chunks_exact_mut(parts.padded)).enumerate()
     {
         for (first, size) in even_parts(count, TILE) {
             let source = (block == 0).then_some(&source);
@@ -119,9 +117,7 @@ fn forward_tile<'a, const S: usize>(
 ) {
     let mut sums = [_mm512_setzero_ps(); S];
     for (k, (panel, w)) in panels.zip(w.chunks(LANES * LANES)).enumerate() {
-        let panel: &mut [Lane; S] = (&mut panel[first..first + S])
-            .try_into()
-            .expect("S samples");
+        let panel: &mut [Lane; S] = (&mut panel[first..first + S]).try_into().expect("S samples");
         if let Some(source) = source {
             source.copy(first, k * LANES, panel);
         }
@@ -191,13 +187,8 @@ fn fma_burst(rounds: u32) -> (u64, f32) {
             *sum = _mm512_fmadd_ps(*sum, factor, factor);
         }
     }
-    let total = sums
-        .into_iter()
-        .fold(_mm512_setzero_ps(), |a, b| _mm512_add_ps(a, b));
-    (
-        u64::from(rounds) * (BURST * LANES) as u64,
-        _mm512_reduce_add_ps(total),
-    )
+    let total = sums.into_iter().fold(_mm512_setzero_ps(), |a, b| _mm512_add_ps(a, b));
+    (u64::from(rounds) * (BURST * LANES) as u64, _mm512_reduce_add_ps(total))
 }
 
 /// Hides from the compiler that this address advances in step with others.

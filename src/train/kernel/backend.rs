@@ -92,10 +92,7 @@ impl Scratch {
         self.labels.clear();
         self.labels.extend(batch.iter().map(|&i| y[i as usize]));
         let largest = self.labels.iter().fold(0, |m, &label| m.max(label));
-        assert!(
-            (largest as usize) < self.shape.classes,
-            "label {largest} is not a class"
-        );
+        assert!((largest as usize) < self.shape.classes, "label {largest} is not a class");
         self.labels.resize(padded, 0);
         grow(&mut self.panels, panels, Lane::ZERO);
         grow(&mut self.logits, self.shape.blocks() * padded, Lane::ZERO);

@@ -24,15 +24,8 @@ pub(super) const LN2_LOW: f32 = -1.904_654_2e-9;
 
 /// Coefficients of `r^6` down to `r^0`: the minimax fit of the relative error
 /// with the last two fixed at 1, so that `exp(0)` is exactly 1.
-pub(super) const POLY: [f32; 7] = [
-    0.001_381_454,
-    0.008_368_745,
-    0.041_668_39,
-    0.166_665_21,
-    0.499_999_94,
-    1.0,
-    1.0,
-];
+pub(super) const POLY: [f32; 7] =
+    [0.001_381_454, 0.008_368_745, 0.041_668_39, 0.166_665_21, 0.499_999_94, 1.0, 1.0];
 
 /// `exp(x)` for `x <= 0`; NaN stays NaN.
 #[inline(always)]

@@ -15,9 +15,7 @@ const TIME: Duration = Duration::from_millis(50);
 /// about 50 ms. The fastest of many short bursts counts, since other programs
 /// can only slow a burst down.
 pub fn fma_peak() -> f64 {
-    let backend = Isa::detect()
-        .backend()
-        .expect("a detected ISA is available");
+    let backend = Isa::detect().backend().expect("a detected ISA is available");
     let start = Instant::now();
     let mut rounds = 1_000;
     let mut best: f64 = 0.0;

@@ -103,11 +103,7 @@ pub(super) fn residuals(scratch: &mut Scratch, scale: f32, score: bool) {
             let z = &logits[block * parts.padded].0;
             for lane in 0..LANES {
                 let next = larger(largest[lane], z[lane]);
-                largest[lane] = if in_use(lane, used) {
-                    next
-                } else {
-                    largest[lane]
-                };
+                largest[lane] = if in_use(lane, used) { next } else { largest[lane] };
             }
         }
         let largest = halve(largest, larger);

@@ -36,9 +36,7 @@ fn pads_are_zero(shape: SoftmaxShape, values: &[f32]) -> bool {
 
 fn batch_of(size: usize, samples: usize, seed: u64) -> Vec<u32> {
     let mut random = noise(seed);
-    (0..size)
-        .map(|_| ((random() + 1.0) / 2.0 * samples as f32) as u32 % samples as u32)
-        .collect()
+    (0..size).map(|_| ((random() + 1.0) / 2.0 * samples as f32) as u32 % samples as u32).collect()
 }
 
 #[test]
@@ -93,10 +91,7 @@ fn gradient_matches_f64() {
 
 #[test]
 fn gradient_matches_differences_of_the_loss() {
-    let shape = SoftmaxShape {
-        features: 7,
-        classes: 17,
-    };
+    let shape = SoftmaxShape { features: 7, classes: 17 };
     let (x, y) = data_set(shape, 40, 6);
     let data = Samples { x: &x, y: &y };
     let w = parameters(shape, 0.3, 7);
@@ -113,11 +108,7 @@ fn gradient_matches_differences_of_the_loss() {
                     kernel.evaluate(&moved, data, 0..40, None).loss_sum
                 };
                 let slope = (loss(step) - loss(-step)) / (2.0 * f64::from(step));
-                assert!(
-                    (slope - gradient[at]).abs() < 2e-3,
-                    "{slope}, {}",
-                    gradient[at]
-                );
+                assert!((slope - gradient[at]).abs() < 2e-3, "{slope}, {}", gradient[at]);
             }
         }
     }
@@ -171,10 +162,7 @@ fn evaluation_matches_f64() {
 
 #[test]
 fn tied_classes_count_for_the_lowest() {
-    let shape = SoftmaxShape {
-        features: 2,
-        classes: 40,
-    };
+    let shape = SoftmaxShape { features: 2, classes: 40 };
     let (x, _) = data_set(shape, 40, 13);
     let y: Vec<u32> = (0..40).collect();
     for mut kernel in kernels(shape) {

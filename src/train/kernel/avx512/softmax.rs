@@ -33,15 +33,7 @@ fn passes<const SCORE: bool, const SINGLE: bool>(scratch: &mut Scratch, scale: f
     let last = if SINGLE { 0 } else { shape.blocks() - 1 };
     let tail = lane_mask(lanes_used(shape, last));
     let used = |block| if block == last { tail } else { u16::MAX };
-    let Parts {
-        labels,
-        logits,
-        outcomes,
-        padded,
-        groups,
-        sums,
-        ..
-    } = scratch.parts();
+    let Parts { labels, logits, outcomes, padded, groups, sums, .. } = scratch.parts();
     let (sums, _) = sums.as_chunks_mut::<GROUP>();
     let (labels, _) = labels.as_chunks::<GROUP>();
 
@@ -84,9 +76,7 @@ fn passes<const SCORE: bool, const SINGLE: bool>(scratch: &mut Scratch, scale: f
         }
     }
     for ((g, factor), sums) in groups.iter_mut().enumerate().zip(sums.iter()) {
-        let sum = halve(std::array::from_fn(|i| load(&sums[i])), |a, b| {
-            _mm512_add_ps(a, b)
-        });
+        let sum = halve(std::array::from_fn(|i| load(&sums[i])), |a, b| _mm512_add_ps(a, b));
         if SCORE {
             store(factor, sum);
             for i in 0..GROUP {
@@ -143,18 +133,9 @@ fn halve(v: Group, op: impl Fn(__m512, __m512) -> __m512) -> __m512 {
     const SWAP_PAIRS: i32 = 0b01_00_11_10;
     const SWAP: i32 = 0b10_11_00_01;
     let [a, b, c, d] = v;
-    let ab = op(
-        _mm512_shuffle_f32x4::<LOW>(a, b),
-        _mm512_shuffle_f32x4::<HIGH>(a, b),
-    );
-    let cd = op(
-        _mm512_shuffle_f32x4::<LOW>(c, d),
-        _mm512_shuffle_f32x4::<HIGH>(c, d),
-    );
-    let v = op(
-        _mm512_shuffle_f32x4::<EVEN>(ab, cd),
-        _mm512_shuffle_f32x4::<ODD>(ab, cd),
-    );
+    let ab = op(_mm512_shuffle_f32x4::<LOW>(a, b), _mm512_shuffle_f32x4::<HIGH>(a, b));
+    let cd = op(_mm512_shuffle_f32x4::<LOW>(c, d), _mm512_shuffle_f32x4::<HIGH>(c, d));
+    let v = op(_mm512_shuffle_f32x4::<EVEN>(ab, cd), _mm512_shuffle_f32x4::<ODD>(ab, cd));
     let v = op(v, _mm512_permute_ps::<SWAP_PAIRS>(v));
     op(v, _mm512_permute_ps::<SWAP>(v))
 }

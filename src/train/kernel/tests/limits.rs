@@ -4,10 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 
-const SHAPE: SoftmaxShape = SoftmaxShape {
-    features: 7,
-    classes: 18,
-};
+const SHAPE: SoftmaxShape = SoftmaxShape { features: 7, classes: 18 };
 
 #[test]
 fn extreme_logits_stay_finite() {
@@ -78,10 +75,7 @@ fn bad_input_panics() {
     assert!(refuses(len, 3 * rows - 1, &[0, 1, 2], &[0]), "samples");
     assert!(refuses(len, 4 * rows, &[0, 1, 2], &[0]), "samples");
     assert!(refuses(len - 1, 3 * rows, &[0, 1, 2], &[0]), "parameters");
-    assert!(
-        refuses(len + LANES, 3 * rows, &[0, 1, 2], &[0]),
-        "parameters"
-    );
+    assert!(refuses(len + LANES, 3 * rows, &[0, 1, 2], &[0]), "parameters");
 }
 
 #[test]

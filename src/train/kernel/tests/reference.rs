@@ -20,9 +20,7 @@ impl Reference {
                 f64::from(w[(block + f) * 16 + class % 16])
             })
         };
-        let w = (0..shape.classes)
-            .map(|class| row(class).collect())
-            .collect();
+        let w = (0..shape.classes).map(|class| row(class).collect()).collect();
         Self { shape, w }
     }
 
