@@ -6,6 +6,8 @@
 //! moved it. It never sleeps and never sends; the actor around it does.
 
 mod stop;
+#[cfg(test)]
+mod tests;
 
 pub use stop::stop_reason;
 

@@ -85,8 +85,9 @@ impl Meter {
             return Consistency { chi2: 0.0, missing_mass: 1.0 };
         }
         let chi2 = self.total * self.ratio / (self.heard * self.heard) - 1.0;
-        // Rounding may leave −1e-16 where the truth is 0; neither reading can be negative.
-        Consistency { chi2: chi2.max(0.0), missing_mass: (1.0 - self.heard).max(0.0) }
+        // Rounding may leave ±1e-16 where the truth is 0; neither reading can be negative.
+        let missing_mass = if self.unheard == 0 { 0.0 } else { (1.0 - self.heard).max(0.0) };
+        Consistency { chi2: chi2.max(0.0), missing_mass }
     }
 
     /// The reading summed afresh in client order.

@@ -3,6 +3,7 @@
 mod deadline;
 mod failures;
 mod lemma_one;
+mod properties;
 mod repeatable;
 mod scenario_docs;
 mod scenario_errors;

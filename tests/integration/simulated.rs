@@ -38,6 +38,11 @@ impl Simulated {
         Simulated { summary, folder }
     }
 
+    /// A run that is over, in `folder`.
+    pub fn new(summary: Summary, folder: tempfile::TempDir) -> Self {
+        Simulated { summary, folder }
+    }
+
     /// A file of the run.
     pub fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.path().join("run").join(name)).unwrap()
