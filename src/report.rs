@@ -22,4 +22,4 @@ pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};
 pub use summary::{ExpectResult, LatencySummary, Status, Summary, VariantSummary};
 pub use tensors::{LoadError, load_tensors, save_tensors};
-pub use terminal::{Style, results};
+pub use terminal::{Style, number, results};

@@ -32,7 +32,7 @@ impl Style {
     }
 
     fn verdict(self, ok: bool) -> String {
-        if ok { self.paint("32", "met") } else { self.paint("31;1", "NOT MET") }
+        if ok { self.paint("32", "met    ") } else { self.paint("31;1", "NOT MET") }
     }
 }
 
@@ -202,12 +202,8 @@ fn latency_table(phases: &Phases) -> String {
 fn expectations(out: &mut String, summary: &Summary, style: Style) {
     for expect in &summary.expect {
         let measured = expect.measured.map_or("nothing".into(), number);
-        let _ = writeln!(
-            out,
-            "expected {}: {} (measured {measured})",
-            expect.that,
-            style.verdict(expect.ok)
-        );
+        let verdict = style.verdict(expect.ok);
+        let _ = writeln!(out, "{verdict}  {} (measured {measured})", expect.that);
     }
 }
 
@@ -226,8 +222,8 @@ fn spread(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> String {
     format!("{} ±{}", number(mean), two_digits(std))
 }
 
-/// Four significant digits.
-fn number(value: f64) -> String {
+/// Four significant digits, for people.
+pub fn number(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => "diverged".into(),
         0.0 => "0".into(),

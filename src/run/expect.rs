@@ -1,6 +1,6 @@
 //! Whether what came out is what a scenario said must come out.
 
-use crate::report::{ExpectResult, VariantSummary};
+use crate::report::{ExpectResult, VariantSummary, number};
 use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario};
 
 /// Judges every `[[expect]]`, on the means over seeds.
@@ -12,14 +12,14 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
     let name = |variant: usize| scenario.variants[variant].name.as_str();
     let measure = |variant: usize| mean(expect.that, name(variant), runs);
     let value = |reference: &Reference| match reference {
-        Reference::Number(number) => Some(*number),
+        Reference::Number(value) => Some(*value),
         Reference::Variant(variant) => measure(*variant),
     };
     let words = |reference: &Reference| match reference {
-        Reference::Number(number) => number.to_string(),
+        Reference::Number(value) => format!("{value:?}"),
         Reference::Variant(variant) => {
-            let measured = measure(*variant).map_or("nothing".into(), |v| format!("{v:.4}"));
-            format!("that of {} ({measured})", name(*variant))
+            let measured = measure(*variant).map_or("nothing".into(), number);
+            format!("{}'s {measured}", name(*variant))
         }
     };
     let measured = measure(expect.of);

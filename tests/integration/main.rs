@@ -10,4 +10,5 @@ mod scenario_errors;
 mod scenario_hostile;
 mod scenario_overrides;
 mod scenario_values;
+mod shipped;
 mod simulated;
