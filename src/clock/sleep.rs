@@ -138,14 +138,25 @@ impl Future for Sleep {
         match &mut self.get_mut().0 {
             Waiting::Virtual { timers, at, end_of_instant, key } => {
                 let mut timers = timers.borrow_mut();
-                match key {
+                match *key {
                     None => *key = Some(timers.ask(*at, *end_of_instant, cx.waker().clone())),
-                    Some(key) if timers.has_fired(*key) => return Poll::Ready(()),
+                    Some(asked) if timers.has_fired(asked) => {
+                        *key = None;
+                        return Poll::Ready(());
+                    }
                     Some(_) => {}
                 }
                 Poll::Pending
             }
             Waiting::Wall(sleep) => sleep.as_mut().poll(cx),
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Waiting::Virtual { timers, key: Some(key), .. } = &self.0 {
+            timers.borrow_mut().forget(*key);
         }
     }
 }
@@ -205,6 +216,29 @@ mod tests {
             clock.sleep_until(SimTime::from_nanos(10)).await;
             clock.sleep_until(SimTime::from_nanos(4)).await;
             assert_eq!(clock.now().nanos(), 10);
+        });
+    }
+
+    #[test]
+    fn sleepers_that_give_up_are_forgotten() {
+        let clock = Clock::virtual_time();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().on_thread_park(advance).build().unwrap();
+        runtime.block_on(async {
+            for round in 1..=1000 {
+                // A deadline that is never reached, because the round ends first.
+                let deadline = clock.sleep_until(SimTime::from_nanos(1_000_000));
+                let end = clock.sleep_until(SimTime::from_nanos(round));
+                tokio::select! {
+                    biased;
+                    () = deadline => panic!("the round ends first"),
+                    () = end => {}
+                }
+            }
+            let Kind::Virtual(timers) = &clock.0 else { unreachable!() };
+            assert!(timers.borrow().len() < 200, "{} are left", timers.borrow().len());
+            clock.stalled().await;
+            assert_eq!(clock.now().nanos(), 1000, "nobody was there to reach the deadlines");
         });
     }
 

@@ -2,7 +2,7 @@
 
 use super::SimTime;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::task::Waker;
 
 /// Where an entry stands among all others: by instant, then by `order`.
@@ -25,6 +25,8 @@ struct Entry {
 pub(super) struct Timers {
     heap: BinaryHeap<Entry>,
     asked: u64,
+    /// Orders of entries whose sleepers are gone. They are passed over, never woken.
+    gone: HashSet<u64>,
     now: SimTime,
     fired: Option<Key>,
     stalled: bool,
@@ -46,6 +48,16 @@ impl Timers {
         key
     }
 
+    /// Forgets a sleeper that is not waiting any more. Rounds that close before their deadline leave
+    /// such sleepers behind; when they are most of the heap, it is swept.
+    pub(super) fn forget(&mut self, key: Key) {
+        self.gone.insert(key.order);
+        if self.gone.len() > 64 + self.heap.len() / 2 {
+            let gone = std::mem::take(&mut self.gone);
+            self.heap.retain(|entry| !gone.contains(&entry.key.order));
+        }
+    }
+
     /// Whether `key` is the entry that was woken last. The runtime runs dry between two wakes,
     /// so a sleeper that is polled because it was woken always finds itself here.
     pub(super) fn has_fired(&self, key: Key) -> bool {
@@ -55,9 +67,14 @@ impl Timers {
     /// Takes the earliest sleeper and moves the clock to its instant. If nobody sleeps, whoever
     /// asked to hear of that is returned instead.
     pub(super) fn next(&mut self) -> Option<Waker> {
-        let Some(Entry { key, waker }) = self.heap.pop() else {
-            self.stalled = true;
-            return self.on_stall.take();
+        let Entry { key, waker } = loop {
+            let Some(entry) = self.heap.pop() else {
+                self.stalled = true;
+                return self.on_stall.take();
+            };
+            if self.gone.is_empty() || !self.gone.remove(&entry.key.order) {
+                break entry;
+            }
         };
         self.now = key.at;
         self.fired = Some(key);
@@ -70,6 +87,11 @@ impl Timers {
             self.on_stall = Some(waker.clone());
         }
         self.stalled
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
     }
 
     /// Room for `sleepers` more, so that the heap does not grow by doubling.

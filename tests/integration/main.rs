@@ -3,6 +3,7 @@
 mod deadline;
 mod failures;
 mod lemma_one;
+mod memory;
 mod properties;
 mod repeatable;
 mod scenario_docs;

@@ -1,15 +1,16 @@
-//! Every example in `docs/scenario.md` is a scenario.
+//! Every example in `docs/scenario.md` and `README.md` is a scenario.
 
 use gruppetto::scenario::Scenario;
 
 const DOCS: &str = include_str!("../../docs/scenario.md");
+const README: &str = include_str!("../../README.md");
 const BASE: &str = "name = \"base\"\nstop.rounds = 5\n";
 
-/// The fenced blocks of a language, with the number of their first line.
-fn fences(language: &str) -> Vec<(usize, String)> {
+/// The fenced blocks of a language in `page`, with the number of their first line.
+fn fences(page: &str, language: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;
-    for (number, line) in DOCS.lines().enumerate() {
+    for (number, line) in page.lines().enumerate() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(tag)) => open = Some((number + 2, format!("{tag}\n"))),
             (Some((_, text)), None) => *text += &format!("{line}\n"),
@@ -27,8 +28,11 @@ fn fences(language: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn complete_examples_are_scenarios() {
-    let examples = fences("toml");
+    let mut examples = fences(DOCS, "toml");
     assert!(examples.len() >= 4, "{}", examples.len());
+    let of_readme = fences(README, "toml");
+    assert!(!of_readme.is_empty());
+    examples.extend(of_readme);
     for (line, text) in examples {
         let scenario = Scenario::parse("docs/scenario.md", &text, &[], None);
         assert!(scenario.is_ok(), "the example at line {line}:\n{}", scenario.unwrap_err());
@@ -37,7 +41,7 @@ fn complete_examples_are_scenarios() {
 
 #[test]
 fn fragments_are_parts_of_scenarios() {
-    let examples = fences("toml fragment");
+    let examples = fences(DOCS, "toml fragment");
     assert!(examples.len() >= 6, "{}", examples.len());
     for (line, text) in examples {
         let fleet = match text.contains("fleet") {
