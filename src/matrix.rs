@@ -39,6 +39,11 @@ impl Matrix {
         Matrix { n, entries: rows.concat() }
     }
 
+    /// All entries, row by row.
+    pub fn entries(&self) -> &[f64] {
+        &self.entries
+    }
+
     /// Row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.entries[i * self.n..(i + 1) * self.n]

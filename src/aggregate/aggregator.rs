@@ -152,7 +152,7 @@ mod tests {
         let updates = [(contribution(0.5, 10), -1.0), (contribution(0.5, 40), -8.0)];
         let fedavg = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Renormalize);
         let (moved, applied, weights) = aggregate(fedavg, ALL, &updates);
-        assert!((moved - (0.5 * -1.0 + 0.5 * -8.0)).abs() < 1e-15);
+        assert!((moved - -4.5).abs() < 1e-15);
         assert_eq!((applied.tau_eff, weights), (25.0, vec![0.2, 0.8]));
 
         let fednova = rule(Weighting::FedNova, TauEff::Accumulation, Participation::Renormalize);

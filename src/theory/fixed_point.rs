@@ -65,7 +65,7 @@ mod tests {
                 center: vec![center],
             })
             .collect();
-        let gain = |tau: u64| 1.0 - (1.0 - lr as f64).powi(tau as i32);
+        let gain = |tau: u64| 1.0 - (1.0f64 - lr).powi(tau as i32);
         let above: f64 = taus.iter().zip(centers).map(|(&tau, e)| gain(tau) * e).sum();
         let below: f64 = taus.iter().map(|&tau| gain(tau)).sum();
         let x = fixed_point(lr, &clients).unwrap();

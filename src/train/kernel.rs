@@ -1,4 +1,4 @@
-//! Native kernel for softmax regression (multinomial logistic regression).
+//! Native kernels: softmax regression (multinomial logistic regression), and quadratics.
 //!
 //! A simulated device trains with many small minibatch steps, so the cost of
 //! one step decides how many devices a core can simulate. Parameters are kept
@@ -19,12 +19,14 @@ mod exp;
 mod isa;
 mod peak;
 mod portable;
+mod quadratic;
 #[cfg(test)]
 mod tests;
 
 use backend::{Backend, Scratch, Write};
 pub use isa::Isa;
 pub use peak::fma_peak;
+pub use quadratic::{Hessian, descend};
 
 /// Classes per parameter block: one 512-bit vector of `f32`.
 pub const LANES: usize = 16;

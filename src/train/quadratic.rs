@@ -1,5 +1,6 @@
 //! Training on quadratics: exact gradients H_i x − e_i, in double precision.
 
+use super::kernel::{Hessian, Isa, descend};
 use super::{LocalRun, Model, Tensor, TensorError, Trainer, Values};
 use crate::data::{LocalCurvature, Quadratic};
 use crate::metric::{Metric, Metrics};
@@ -31,9 +32,8 @@ impl Trainer for QuadraticTrainer {
         let x = model.values().to_vec();
         let noise = (self.problem.gradient_noise > 0.0)
             .then(|| stream(self.seed, Purpose::Noise, u64::from(client), round));
-        let gradient = vec![0.0; x.len()];
         let (problem, solver, client) = (self.problem.clone(), self.solver, client as usize);
-        Box::new(QuadraticRun { problem, solver, client, model, x, gradient, noise })
+        Box::new(QuadraticRun { problem, solver, client, model, x, noise })
     }
 
     fn evaluation_parts(&self) -> usize {
@@ -79,26 +79,30 @@ struct QuadraticRun {
     client: usize,
     model: Arc<Model>,
     x: Vec<f64>,
-    gradient: Vec<f64>,
     noise: Option<Stream>,
 }
 
 impl LocalRun for QuadraticRun {
     fn steps(&mut self, count: u64) {
+        let center = self.problem.center(self.client);
+        let hessian = match self.problem.curvature(self.client) {
+            LocalCurvature::Identity => Hessian::Identity,
+            LocalCurvature::Diagonal(h) => Hessian::Diagonal(h),
+            LocalCurvature::Full(h) => Hessian::Full(h.entries()),
+        };
+        let Some(stream) = &mut self.noise else {
+            descend(Isa::detect(), hessian, center, &mut self.x, self.solver.lr, count);
+            return;
+        };
+        // Noise is one more gradient: a step without it, then the noise's own step.
+        let mut noise = vec![0.0; self.x.len()];
         for _ in 0..count {
-            gradient(
-                self.problem.curvature(self.client),
-                self.problem.center(self.client),
-                &self.x,
-                &mut self.gradient,
-            );
-            if let Some(stream) = &mut self.noise {
-                for g in &mut self.gradient {
-                    let z: f64 = StandardNormal.sample(stream);
-                    *g += self.problem.gradient_noise * z;
-                }
+            descend(Isa::detect(), hessian, center, &mut self.x, self.solver.lr, 1);
+            for z in &mut noise {
+                let drawn: f64 = StandardNormal.sample(stream);
+                *z = self.problem.gradient_noise * drawn;
             }
-            self.solver.step(&mut self.x, &self.gradient);
+            self.solver.step(&mut self.x, &noise);
         }
     }
 
@@ -107,26 +111,51 @@ impl LocalRun for QuadraticRun {
     }
 }
 
-/// g = Hx − e.
-fn gradient(curvature: LocalCurvature<'_>, center: &[f64], x: &[f64], out: &mut [f64]) {
-    match curvature {
-        LocalCurvature::Identity => {
-            for ((g, x), e) in out.iter_mut().zip(x).zip(center) {
-                *g = x - e;
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Centers, Curvature, QuadraticConfig};
+
+    fn trainer(gradient_noise: f64) -> QuadraticTrainer {
+        let config = QuadraticConfig {
+            dim: 2,
+            centers: Centers::Explicit(vec![vec![1.0, 2.0]]),
+            curvature: Curvature::Full(vec![vec![vec![2.0, 0.3], vec![0.3, 1.0]]]),
+            weights: None,
+            gradient_noise,
+        };
+        QuadraticTrainer::new(config.init(1, &[1.0]), Solver { lr: 0.1 }, 1)
+    }
+
+    fn change(trainer: &QuadraticTrainer, start: [f64; 2], round: u64, steps: u64) -> Vec<f64> {
+        let mut run = trainer.begin(Arc::new(Model::new(start.to_vec())), 0, round);
+        run.steps(steps);
+        run.change()
+    }
+
+    /// The accumulated change of the solver's law on the gradient Hx − e.
+    #[test]
+    fn steps_follow_the_solver_on_the_gradient() {
+        let (trainer, start) = (trainer(0.0), [0.5, -0.5]);
+        let mut x = start;
+        for _ in 0..7 {
+            let g = [2.0 * x[0] + 0.3 * x[1] - 1.0, 0.3 * x[0] + x[1] - 2.0];
+            trainer.solver.step(&mut x, &g);
         }
-        LocalCurvature::Diagonal(h) => {
-            for (((g, x), e), h) in out.iter_mut().zip(x).zip(center).zip(h) {
-                *g = h * x - e;
-            }
+        for (moved, (x, start)) in change(&trainer, start, 1, 7).iter().zip(x.iter().zip(start)) {
+            assert!((moved - (x - start)).abs() < 1e-15);
         }
-        LocalCurvature::Full(h) => {
-            out.iter_mut().zip(center).for_each(|(g, e)| *g = -e);
-            // H is symmetric, so its columns are its rows: added one after another they need no
-            // reduction across lanes, and any vector width gives the same bits.
-            for (j, x) in x.iter().enumerate() {
-                out.iter_mut().zip(h.row(j)).for_each(|(g, h)| *g += h * x);
-            }
-        }
+    }
+
+    #[test]
+    fn gradient_noise_has_its_standard_deviation_and_no_bias() {
+        let (noisy, plain) = (trainer(0.5), change(&trainer(0.0), [0.0; 2], 1, 1));
+        let n = 20_000;
+        let noise: Vec<f64> = (1..=n)
+            .map(|round| (change(&noisy, [0.0; 2], round, 1)[0] - plain[0]) / -0.1)
+            .collect();
+        let mean = noise.iter().sum::<f64>() / n as f64;
+        let std = (noise.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+        assert!(mean.abs() < 0.015 && (std - 0.5).abs() < 0.01, "{mean} {std}");
     }
 }
