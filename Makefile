@@ -6,7 +6,7 @@
 CARGO ?= cargo
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: demo test check bench picture clean
+.PHONY: demo test check bench clean
 
 demo:
 	$(CARGO) build --release --locked --quiet
@@ -24,7 +24,6 @@ check:
 bench:
 	$(CARGO) build --release --locked --quiet
 	./target/release/gruppetto bench
-	$(CARGO) bench --locked
 
 clean:
 	$(CARGO) clean

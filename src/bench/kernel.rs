@@ -3,7 +3,8 @@
 use super::{Extent, Figure, median, millions};
 use crate::data::{Synthetic, SyntheticConfig};
 use crate::random::{Dist, Purpose, index, stream};
-use crate::train::kernel::{Isa, Samples, SoftmaxKernel, SoftmaxShape, fma_peak};
+use crate::solver::Solver;
+use crate::train::kernel::{Hessian, Isa, Samples, SoftmaxKernel, SoftmaxShape, descend, fma_peak};
 use std::process::Command;
 use std::time::Instant;
 
@@ -47,7 +48,34 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
         let rate = median((0..5).map(|_| rate(isa, few.max(20))).collect());
         figures.push(Figure::new(format!("  the same, {isa}"), millions(rate)));
     }
+    figures.push(quadratic(steps));
     figures
+}
+
+/// A step on a diagonal quadratic of 1,000 coordinates, against the law written out plainly.
+fn quadratic(steps: usize) -> Figure {
+    let (h, center) = (vec![0.5; 1000], vec![1.0; 1000]);
+    let solver = Solver { lr: 0.01 };
+    let ratios = (0..7).map(|_| {
+        let (mut x, mut gradient) = (vec![0.0; 1000], vec![0.0; 1000]);
+        let began = Instant::now();
+        for _ in 0..steps / 4 {
+            for (((g, x), e), h) in gradient.iter_mut().zip(&x).zip(&center).zip(&h) {
+                *g = h * x - e;
+            }
+            solver.step(&mut x, &gradient);
+        }
+        let plain = began.elapsed().as_secs_f64();
+        let mut fused = vec![0.0; 1000];
+        let began = Instant::now();
+        let hessian = Hessian::Diagonal(&h);
+        descend(Isa::detect(), hessian, &center, &mut fused, solver.lr, steps as u64 / 4);
+        let ratio = plain / began.elapsed().as_secs_f64();
+        assert_eq!(x, fused, "the same steps were taken");
+        ratio
+    });
+    let ratio = median(ratios.collect());
+    Figure::new("quadratic steps, times a plain loop", format!("{ratio:.1}"))
 }
 
 fn data() -> Synthetic {

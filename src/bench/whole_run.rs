@@ -64,7 +64,9 @@ fn start_of_demo() -> Result<f64, Error> {
     let text = DEMO.replace("rounds = 1500", "rounds = 1");
     let scenario = Scenario::parse("demo.toml", &text, &[], None).expect("the demo is valid");
     let mut laps = Laps::default();
-    let scenario = Scenario { variants: scenario.variants[..1].to_vec(), ..scenario };
+    // One variant is enough, and what the two of them promise of each other does not matter here.
+    let variants = scenario.variants[..1].to_vec();
+    let scenario = Scenario { variants, expects: Vec::new(), ..scenario };
     run_once(&scenario, 2, &mut laps)?;
     Ok(laps.first_after(began))
 }
