@@ -105,6 +105,12 @@ pub fn run_with(
         expect: Vec::new(),
     };
     let result = run_all(scenario, options, folder.as_ref(), observer, builder, &mut summary);
+    let logged = match &folder {
+        Some(folder) => write_latencies(folder, &summary),
+        None => Ok(()),
+    };
+    // The first trouble is the one to report; it may well be the cause of the next.
+    let result = result.and(logged.map_err(Error::from));
     match &result {
         Ok(()) => {
             summary.expect = judge(scenario, &summary.variants);
@@ -112,14 +118,12 @@ pub fn run_with(
         }
         Err(error) => summary.error = Some(error.to_string()),
     }
-    if let Some(folder) = &folder {
-        let written = write_end(folder, &summary);
-        // The first trouble is the one to report; it may well be the cause of this one.
-        result?;
-        written?;
-    } else {
-        result?;
-    }
+    let written = match &folder {
+        Some(folder) => folder.write_summary(&summary),
+        None => Ok(()),
+    };
+    result?;
+    written?;
     Ok(summary)
 }
 
@@ -222,8 +226,8 @@ fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
     if repeats > 1 { format!("{variant}-{seed}") } else { variant.to_string() }
 }
 
-/// What is written when all runs are over, or when one has failed.
-fn write_end(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
+/// The latencies of all runs, when they are over or when one has failed.
+fn write_latencies(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
     let several = |run: &VariantSummary| {
         summary.variants.iter().filter(|other| other.name == run.name).count() as u64
     };
@@ -235,7 +239,5 @@ fn write_end(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
             (run_name(&run.name, run.seed, several(run)), length, &run.latency_seconds)
         })
         .collect();
-    let logged = write_hlog(&folder.file("latency.hlog"), &runs);
-    folder.write_summary(summary)?;
-    logged
+    write_hlog(&folder.file("latency.hlog"), &runs)
 }

@@ -71,14 +71,7 @@ impl RunFolder {
 
     /// Writes a whole file, or leaves the one that is there as it was.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        let path = self.file(name);
-        let partial = self.file(&format!(".{name}.partial"));
-        let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, &path));
-        written.map_err(|source| {
-            // The disk may be full: give back what the attempt took.
-            let _ = fs::remove_file(&partial);
-            FileError { path, source }
-        })
+        write_whole(&self.file(name), content)
     }
 
     /// Writes `summary.json`.
@@ -87,6 +80,18 @@ impl RunFolder {
         json.push(b'\n');
         self.write("summary.json", &json)
     }
+}
+
+/// Writes a whole file, or leaves the one that is there as it was.
+pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.partial"));
+    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
+    written.map_err(|source| {
+        // The disk may be full: give back what the attempt took.
+        let _ = fs::remove_file(&partial);
+        FileError::at(path)(source)
+    })
 }
 
 fn is_ours(name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Where time went: one HdrHistogram per phase, and `latency.hlog`.
 
+use super::folder::write_whole;
 use super::row_file::FileError;
 use super::summary::LatencySummary;
 use crate::clock::Span;
@@ -125,5 +126,5 @@ pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), F
                 .expect("writing to memory");
         }
     }
-    std::fs::write(path, text).map_err(FileError::at(path))
+    write_whole(path, &text)
 }

@@ -1,5 +1,6 @@
 //! Parameters in and out as safetensors.
 
+use super::folder::write_whole;
 use super::row_file::FileError;
 use crate::train::{Tensor, Values};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -40,7 +41,7 @@ pub fn save_tensors(path: &Path, tensors: &[Tensor]) -> Result<(), FileError> {
         (tensor.name.as_str(), view.expect("the shape fits the values"))
     });
     let whole = safetensors::serialize(views, None).expect("views are consistent");
-    std::fs::write(path, whole).map_err(FileError::at(path))
+    write_whole(path, &whole)
 }
 
 /// Reads every tensor of `path`.
