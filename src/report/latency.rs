@@ -114,6 +114,8 @@ pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), F
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("Gruppetto: simulated latencies in nanoseconds, tagged run.phase")
+        // The column of maxima is in milliseconds, as the stock tools print it.
+        .with_max_value_divisor(1e6)
         .begin_log_with(&mut text, &mut serializer)
         .expect("writing to memory");
     for (run, length, phases) in runs {
@@ -121,7 +123,6 @@ pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), F
             let tag = format!("{run}.{}", phase.name());
             let tag = Tag::new(&tag).expect("run names are plain");
             let length = Duration::from_nanos(length.nanos());
-            // The last column is the interval's maximum in milliseconds, as the stock tools print.
             log.write_histogram(phases.get(phase), Duration::ZERO, length, Some(tag))
                 .expect("writing to memory");
         }
