@@ -11,7 +11,7 @@ use crate::run::{self, Error, estimate};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments};
 use bars::Bars;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Something went wrong while running.
@@ -29,12 +29,18 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Check(check) => check_scenario(check),
         Command::Bench { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
-            let done = bench(extent, &mut |text| print(text));
-            done.map(|()| ExitCode::SUCCESS).map_err(Problem::failed)
+            let mut printed = Ok(());
+            let done = bench(extent, &mut |text| {
+                if printed.is_ok() {
+                    printed = print(text);
+                }
+            });
+            done.map_err(Problem::failed).and(printed).map(|()| ExitCode::SUCCESS)
         }
     };
     done.unwrap_or_else(|problem| {
-        eprintln!("{}", problem.text.trim_end());
+        // Nobody may be there to read it; the exit code still tells.
+        let _ = writeln!(std::io::stderr(), "{}", problem.text.trim_end());
         ExitCode::from(problem.code)
     })
 }
@@ -79,7 +85,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         }
         text
     };
-    print(&text);
+    print(&text)?;
     let met = summary.expect.iter().all(|expect| expect.ok);
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
@@ -95,7 +101,7 @@ fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     for estimate in estimates {
         text.push_str(&format!("{estimate}\n"));
     }
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -119,6 +125,15 @@ fn style() -> Style {
 }
 
 /// Writes to stdout. A reader that has gone away (`| head`) is no error.
-fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+fn print(text: &str) -> Result<(), Problem> {
+    let mut stdout = std::io::stdout().lock();
+    let printed = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Problem::failed(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
