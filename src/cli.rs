@@ -120,16 +120,19 @@ fn heading(scenario: &Scenario) -> String {
 }
 
 fn style() -> Style {
+    if is_coloured(&std::io::stdout()) { Style::Colour } else { Style::Plain }
+}
+
+/// Whether colours are seen as such there, and wanted.
+fn is_coloured(stream: &impl IsTerminal) -> bool {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if std::io::stdout().is_terminal() && !plain { Style::Colour } else { Style::Plain }
+    stream.is_terminal() && !plain
 }
 
 /// Writes to stdout. A reader that has gone away (`| head`) is no error.
 fn print(text: &str) -> Result<(), Problem> {
     let mut stdout = std::io::stdout().lock();
-    let printed = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Problem::failed(format!("cannot write to stdout: {error}")))

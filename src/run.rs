@@ -17,6 +17,7 @@ use crate::report::{
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
 use std::time::Instant;
+use tracing::info;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// How a scenario is run; what is run is the scenario's to say.
@@ -150,9 +151,11 @@ fn run_all(
     for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
             let one = One { scenario, variant, seed, builder, pacemaker, folder };
+            info!(variant = variant.name, seed, "run begins");
             let progress = observer.begin(variant, seed);
             let result = one.run(&mut files, progress, summary);
             observer.end();
+            one.log_end(&result, summary);
             result?;
         }
     }
@@ -214,6 +217,23 @@ impl One<'_> {
             save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
         }
         Ok(())
+    }
+
+    fn log_end(&self, result: &Result<(), Error>, summary: &Summary) {
+        let (variant, seed) = (&self.variant.name, self.seed);
+        match (result, summary.variants.last()) {
+            (Ok(()), Some(run)) => info!(
+                variant,
+                seed,
+                stopped_by = run.stopped_by,
+                rounds = run.rounds,
+                virtual_seconds = run.virtual_seconds,
+                wall_seconds = run.throughput.wall_seconds,
+                "run ends"
+            ),
+            // The error itself is told by whoever asked for the run.
+            _ => info!(variant, seed, "run fails"),
+        }
     }
 
     fn name(&self) -> String {

@@ -10,6 +10,7 @@ use crate::record::{ClientRow, StopReason};
 use crate::server::{Next, Server, ServerError};
 use actix::prelude::*;
 use std::rc::Rc;
+use tracing::debug;
 
 /// Rows that travel to the recorder in one message.
 const ROWS: usize = 512;
@@ -144,6 +145,14 @@ impl ServerActor {
         }
         let now = self.clock.now();
         let (row, ends) = self.server.close_round(now)?;
+        debug!(
+            round = row.round,
+            virtual_seconds = now.seconds(),
+            asked = row.asked,
+            arrived = row.arrived,
+            tau_eff = row.tau_eff,
+            "round closes"
+        );
         self.send_rows();
         self.recorder.do_send(Happened::Closed(row));
         match ends {

@@ -159,8 +159,12 @@ impl Arguments {
             (_, _) => "trace",
         };
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-        let builder =
-            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let builder = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_ansi(super::is_coloured(&std::io::stderr()))
+            // A message that nobody can read must not end the run.
+            .log_internal_errors(false)
+            .with_writer(std::io::stderr);
         // Set up once per process; tests that call the command line twice keep the first.
         let _ = if self.log_json { builder.json().try_init() } else { builder.try_init() };
     }
