@@ -1,9 +1,14 @@
 //! Behaviour seen from outside the library, one file per kind.
 
+mod command_line;
+mod cross_check;
 mod deadline;
 mod failures;
+mod full_disk;
+mod kill;
 mod lemma_one;
 mod memory;
+mod outputs;
 mod properties;
 mod repeatable;
 mod scenario_docs;
@@ -13,3 +18,5 @@ mod scenario_overrides;
 mod scenario_values;
 mod shipped;
 mod simulated;
+mod support;
+mod wall_clock;

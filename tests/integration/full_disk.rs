@@ -1,0 +1,119 @@
+//! Disks and files that run full: a clear error, and what was written is intact.
+
+use crate::support::{Tmpfs, Workshop, assert_beginning_of, names, rows, stderr, summary};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Writes about 3 MB: 5,000 rounds of five clients.
+const MANY_ROWS: &str = r#"
+name = "many-rows"
+stop.rounds = 5000
+task = { kind = "quadratic", clients = 5, dim = 2 }
+client.work.steps = { uniform = [1, 9] }
+server.close = "all"
+
+[[fleet.class]]
+name = "phone"
+step_time = { lognormal = { median = "50ms", sigma = 0.5 } }
+jitter = 0.3
+"#;
+
+#[test]
+fn a_full_disk_leaves_whole_lines_and_says_so() {
+    let Some(disk) = Tmpfs::mount("size=200k") else {
+        return;
+    };
+    let workshop = Workshop::new(MANY_ROWS);
+    let whole = workshop.run("whole", &[]);
+    let out = disk.path().join("run");
+    let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
+
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(output.stdout.is_empty(), "there is no result");
+    assert!(said.contains("No space left on device"), "{said}");
+    let named = ["clients.csv", "rounds.csv"]
+        .iter()
+        .any(|name| said.contains(&format!("cannot write {}", out.join(name).display())));
+    assert!(named, "which file: {said}");
+
+    for (name, at_least) in [("clients.csv", 100_000), ("rounds.csv", 10_000)] {
+        let part = fs::read(out.join(name)).unwrap();
+        assert!(part.ends_with(b"\n"), "{name} ends with a whole line");
+        assert!(part.len() >= at_least, "{name}: {} bytes", part.len());
+        assert_beginning_of(&part, &fs::read(whole.join(name)).unwrap());
+    }
+    assert_eq!(summary(&out)["status"], "incomplete");
+    let left = names(&out);
+    assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn a_disk_without_any_room_is_an_error_too() {
+    let Some(disk) = Tmpfs::mount("size=16k") else {
+        return;
+    };
+    // Fill it to the last page.
+    let _ = fs::write(disk.path().join("filler"), vec![0; 1 << 16]);
+    let workshop = Workshop::new(MANY_ROWS);
+    let out = disk.path().join("run");
+    let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("No space left on device"));
+}
+
+/// Runs `s.toml` into `out`, where no file may be longer than `limit` bytes.
+fn run_limited(workshop: &Workshop, limit: usize, out: &str, arguments: &[&str]) -> Output {
+    let run = workshop.command(&[&["run", "s.toml", "--out", out], arguments].concat());
+    // With the signal ignored, a write beyond the limit is an error like that of a full disk.
+    // The shell counts in blocks of 512 bytes.
+    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", limit / 512);
+    Command::new("sh")
+        .args(["-c", &script, "sh"])
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(run.get_current_dir().unwrap())
+        .output()
+        .unwrap()
+}
+
+fn assert_incomplete_without(output: &Output, out: &Path, missing: &str) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let file = Path::new("out").join(missing);
+    let told = format!("cannot write {}: File too large", file.display());
+    assert!(said.contains(&told), "{said}");
+    let left = names(out);
+    let of_it = left.iter().find(|name| name.contains(missing));
+    assert_eq!(of_it, None, "half a file is worse than none");
+    let summary = summary(out);
+    assert_eq!(summary["status"], "incomplete");
+    assert!(summary["error"].as_str().unwrap().contains(&told));
+}
+
+#[test]
+fn a_model_that_cannot_be_written_is_not_left_in_halves() {
+    let workshop = Workshop::new(MANY_ROWS);
+    let arguments = ["--set", "stop.rounds=3", "--set", "task.dim=4000"];
+    let output = run_limited(&workshop, 8192, "out", &arguments);
+    let out = workshop.path("out");
+    assert_incomplete_without(&output, &out, "model-fednova.safetensors");
+    assert_eq!(rows(&out.join("rounds.csv")).len(), 3, "the rest is all there");
+    assert!(out.join("latency.hlog").exists());
+}
+
+#[test]
+fn latencies_that_cannot_be_written_make_a_run_incomplete() {
+    // Many different durations make a long histogram; everything else stays short.
+    let workshop = Workshop::new(MANY_ROWS);
+    let arguments = [
+        "--timing-only",
+        "--set=stop.rounds=3",
+        "--set=task.clients=5000",
+        "--set=record.clients=off",
+        "--set=fleet.class.phone.step_time={ lognormal = { median = \"1s\", sigma = 3.0 } }",
+    ];
+    let output = run_limited(&workshop, 8192, "out", &arguments);
+    assert_incomplete_without(&output, &workshop.path("out"), "latency.hlog");
+}

@@ -1,0 +1,85 @@
+//! A run that is killed leaves what it had.
+
+use crate::support::{Workshop, assert_beginning_of, header, rows, stderr, summary};
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Would take hours.
+const ENDLESS: &str = r#"
+name = "endless"
+stop.rounds = 1000000000
+task = { kind = "quadratic", clients = 4, dim = 3 }
+client.work.steps = { uniform = [1, 9] }
+server.close = "all"
+
+[[fleet.class]]
+name = "phone"
+step_time = { lognormal = { median = "50ms", sigma = 0.5 } }
+jitter = 0.3
+"#;
+
+#[test]
+fn a_killed_run_keeps_its_rows_and_is_marked_incomplete() {
+    let workshop = Workshop::new(ENDLESS);
+    let mut child = workshop
+        .command(&["run", "s.toml", "--out", "killed"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let killed = workshop.path("killed");
+    let lines = |name: &str| {
+        let bytes = fs::read(killed.join(name)).unwrap_or_default();
+        bytes.iter().filter(|byte| **byte == b'\n').count()
+    };
+    let began = Instant::now();
+    while lines("rounds.csv") < 100 || lines("clients.csv") < 100 {
+        assert_eq!(child.try_wait().unwrap(), None, "it cannot be over already");
+        assert!(began.elapsed() < Duration::from_secs(20), "no rows appear");
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None, "ended by the signal");
+
+    let told = summary(&killed);
+    assert_eq!(told["status"], "incomplete");
+    assert_eq!(told["variants"].as_array().unwrap().len(), 0);
+
+    // The rows are those of a run that was left alone. Lines are handed over many at a time and
+    // both files on their own, so one may be ahead by as many rounds as fit into a buffer. Only
+    // the last line of each may be cut: by the kernel, in the middle of a write.
+    let rounds = lines("rounds.csv").max(lines("clients.csv") / 4) + 10;
+    let stop = format!("stop.rounds={rounds}");
+    let whole = workshop.run("whole", &["--set", &stop]);
+    for (name, at_least) in [("rounds.csv", 100), ("clients.csv", 100)] {
+        let part = fs::read(killed.join(name)).unwrap();
+        let kept = assert_beginning_of(&part, &fs::read(whole.join(name)).unwrap());
+        assert!(kept >= at_least, "{name}: {kept} lines");
+    }
+    assert_eq!(header(&killed.join("rounds.csv")), header(&whole.join("rounds.csv")));
+}
+
+#[test]
+fn a_killed_run_is_replaced_only_by_force() {
+    let workshop = Workshop::new(ENDLESS);
+    let mut child = workshop.command(&["run", "s.toml", "--out", "out", "-q"]).spawn().unwrap();
+    let out = workshop.path("out");
+    let began = Instant::now();
+    while !out.join("clients.csv").exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "nothing appears");
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let short = ["run", "s.toml", "--out", "out", "--set", "stop.rounds=2", "--json"];
+    let refused = workshop.call(&short);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    let forced = workshop.call(&[&short[..], &["--force"]].concat());
+    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
+    assert_eq!(summary(&out)["status"], "complete");
+    assert_eq!(rows(&out.join("rounds.csv")).len(), 2);
+}

@@ -1,0 +1,157 @@
+//! What several tests need: the built command in a folder of its own, CSV files as rows of named
+//! cells, and small disks.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The built command. The caller's environment must not decide a test.
+pub fn gruppetto() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gruppetto"));
+    command.env_remove("RUST_LOG").env_remove("NO_COLOR");
+    command
+}
+
+/// A temporary folder with one scenario in it, `s.toml`, where commands are run.
+pub struct Workshop(TempDir);
+
+impl Workshop {
+    pub fn new(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("s.toml"), scenario).unwrap();
+        Workshop(folder)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// `gruppetto ARGUMENTS`, not started yet.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = gruppetto();
+        command.current_dir(self.0.path()).args(arguments);
+        command
+    }
+
+    /// `gruppetto ARGUMENTS`, whatever comes of it.
+    pub fn call(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// `gruppetto run s.toml --out OUT ARGUMENTS`, which must succeed; returns the run's folder.
+    pub fn run(&self, out: &str, arguments: &[&str]) -> PathBuf {
+        let output = self.call(&[&["run", "s.toml", "--out", out], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        self.path(out)
+    }
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A run folder's `summary.json`.
+pub fn summary(folder: &Path) -> Value {
+    let text = fs::read(folder.join("summary.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// Names of everything in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A row of a CSV file, by column.
+pub struct Row(BTreeMap<String, String>);
+
+impl Row {
+    pub fn text(&self, column: &str) -> &str {
+        let cell = self.0.get(column);
+        cell.unwrap_or_else(|| panic!("no column {column}"))
+    }
+
+    pub fn int(&self, column: &str) -> u64 {
+        let cell = self.text(column);
+        cell.parse().unwrap_or_else(|_| panic!("{column} = {cell:?}"))
+    }
+
+    pub fn float(&self, column: &str) -> f64 {
+        let cell = self.text(column);
+        cell.parse().unwrap_or_else(|_| panic!("{column} = {cell:?}"))
+    }
+
+    /// Seconds with nine decimals, as nanoseconds: a double would not do.
+    pub fn nanos(&self, column: &str) -> u64 {
+        let (seconds, decimals) = self.text(column).split_once('.').unwrap();
+        assert_eq!(decimals.len(), 9);
+        seconds.parse::<u64>().unwrap() * 1_000_000_000 + decimals.parse::<u64>().unwrap()
+    }
+}
+
+/// The first line of a CSV file.
+pub fn header(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().next().unwrap().to_string()
+}
+
+/// All rows of a CSV file; every one must have as many cells as the header.
+pub fn rows(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let row = |record: csv::StringRecord| {
+        let cells = header.iter().zip(&record);
+        Row(cells.map(|(k, v)| (k.into(), v.into())).collect())
+    };
+    reader.into_records().map(|record| row(record.unwrap())).collect()
+}
+
+/// Asserts that what a run left before it was stopped is the beginning of what it would have
+/// written, and says how many whole lines that is.
+pub fn assert_beginning_of(part: &[u8], whole: &[u8]) -> usize {
+    let same = part.iter().zip(whole).take_while(|(a, b)| a == b).count();
+    assert_eq!(same, part.len(), "differs from byte {same} on");
+    part.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// A file system in memory, unmounted when it goes out of scope.
+pub struct Tmpfs(TempDir);
+
+impl Tmpfs {
+    /// Mounts one with `options`. Only root may: for others the test prints that it is skipped.
+    pub fn mount(options: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(folder.path())
+            .output();
+        match mounted {
+            Ok(output) if output.status.success() => return Some(Tmpfs(folder)),
+            Ok(output) => eprintln!("SKIPPED: no tmpfs: {}", stderr(&output).trim()),
+            Err(error) => eprintln!("SKIPPED: no mount command: {error}"),
+        }
+        None
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        // Before the folder below it is removed. A panic here would hide the test's own.
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
