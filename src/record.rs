@@ -12,7 +12,7 @@ pub enum Outcome {
     Late,
     /// Not one step fitted before the deadline, so it sent nothing.
     NoStep,
-    /// It was still on its way when the run ended.
+    /// It was still on its way, or its round was still open, when the run ended.
     Unfinished,
 }
 

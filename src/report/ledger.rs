@@ -34,16 +34,39 @@ pub struct Ledger {
     waiting: Vec<ClientRow>,
     target: Option<(Target, TargetReached)>,
     phases: Phases,
+    /// Of those whose updates did not move the model.
     outcomes: [u64; 4],
-    tau: [u64; 3],
+    lost: u128,
+    used: Used,
+    /// Updates of the open round: used once it closes, unfinished if it never does.
+    open: Used,
     local_steps: u64,
-    compute: [u128; 2],
     rounds: u64,
     now: SimTime,
     metrics: Metrics,
     best: Metrics,
     consistency: Consistency,
     digest: Xxh3,
+}
+
+/// Updates used, added up.
+#[derive(Clone, Copy)]
+struct Used {
+    count: u64,
+    /// Smallest, sum and largest.
+    tau: [u64; 3],
+    compute: u128,
+}
+
+impl Used {
+    const NONE: Used = Used { count: 0, tau: [u64::MAX, 0, 0], compute: 0 };
+
+    fn add(&mut self, other: Used) {
+        let ([a, b, c], [least, sum, most]) = (self.tau, other.tau);
+        self.count += other.count;
+        self.tau = [a.min(least), b + sum, c.max(most)];
+        self.compute += other.compute;
+    }
 }
 
 impl Ledger {
@@ -70,9 +93,10 @@ impl Ledger {
             target: target.map(|target| (target, none)),
             phases: Phases::default(),
             outcomes: [0; 4],
-            tau: [u64::MAX, 0, 0],
+            lost: 0,
+            used: Used::NONE,
+            open: Used::NONE,
             local_steps: 0,
-            compute: [0; 2],
             rounds: 0,
             now: SimTime::ZERO,
             metrics: Metrics::default(),
@@ -86,13 +110,13 @@ impl Ledger {
     pub fn arrived(&mut self, rows: Vec<ClientRow>) {
         for row in &rows {
             self.phases.add(row);
-            self.outcomes[row.outcome as usize] += 1;
             self.local_steps += row.tau;
-            let used = row.outcome == Outcome::Used;
-            self.compute[usize::from(used)] += u128::from(row.compute.nanos());
-            if used {
-                let [least, sum, most] = self.tau;
-                self.tau = [least.min(row.tau), sum + row.tau, most.max(row.tau)];
+            let compute = u128::from(row.compute.nanos());
+            if row.outcome == Outcome::Used {
+                self.open.add(Used { count: 1, tau: [row.tau; 3], compute });
+            } else {
+                self.outcomes[row.outcome as usize] += 1;
+                self.lost += compute;
             }
             self.digest_row(row);
         }
@@ -111,6 +135,7 @@ impl Ledger {
     /// A round closed.
     pub fn closed(&mut self, row: &RoundRow) -> Result<(), FileError> {
         self.rounds = row.round;
+        self.used.add(std::mem::replace(&mut self.open, Used::NONE));
         self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
         for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
             self.digest.update(&bits.to_le_bytes());
@@ -155,8 +180,11 @@ impl Ledger {
     }
 
     /// Gives the files back, with everything in them that is known; rows of a round that never
-    /// closed have no weight.
+    /// closed have no weight and were not used.
     pub fn take_files(&mut self) -> Result<Option<Files>, FileError> {
+        for row in self.waiting.iter_mut().filter(|row| row.outcome == Outcome::Used) {
+            row.outcome = Outcome::Unfinished;
+        }
         self.write_waiting(0.0)?;
         if let Some(files) = &mut self.files {
             files.rounds.flush()?;
@@ -173,9 +201,11 @@ impl Ledger {
         train_seconds: f64,
         model_digest: String,
     ) -> VariantSummary {
-        let used = self.outcomes[Outcome::Used as usize];
-        let [least, sum, most] = self.tau;
-        let [lost, kept] = self.compute.map(|nanos| nanos as f64);
+        let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
+        let mut outcomes = self.outcomes;
+        outcomes[Outcome::Used as usize] = used;
+        outcomes[Outcome::Unfinished as usize] += self.open.count;
+        let (lost, kept) = ((self.lost + self.open.compute) as f64, kept as f64);
         VariantSummary {
             name: self.name.clone(),
             seed: self.seed,
@@ -194,13 +224,13 @@ impl Ledger {
                 max: most,
             },
             latency_seconds: self.phases.clone(),
-            outcomes: self.outcomes,
+            outcomes,
             waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
             throughput: Throughput {
                 wall_seconds,
                 train_seconds,
                 local_steps: self.local_steps,
-                client_rounds: self.outcomes.iter().sum(),
+                client_rounds: outcomes.iter().sum(),
             },
             digest: format!("{:032x}", self.digest.digest128()),
             model_digest,

@@ -279,3 +279,39 @@ fn the_latency_log_can_be_read_back() {
         }
     }
 }
+
+/// The first round closes at 2 s. The second is open when time is up, with one update in hand.
+const OUT_OF_TIME: &str = r#"
+name = "out-of-time"
+stop.time = "3s"
+task = { kind = "quadratic", clients = 2, dim = 2 }
+client.work.steps = 1
+server.close = { deadline = "2s" }
+
+[fleet]
+assign = "in-order"
+[[fleet.class]]
+name = "in-time"
+step_time = "500ms"
+[[fleet.class]]
+name = "hopeless"
+step_time = "5s"
+"#;
+
+#[test]
+fn the_work_of_a_round_that_never_closed_was_not_used() {
+    let workshop = Workshop::new(OUT_OF_TIME);
+    let folder = workshop.run("out", &[]);
+    let run = &summary(&folder)["variants"][0];
+    assert_eq!(run["stopped_by"], "time");
+    assert_eq!((run["rounds"].as_u64(), run["virtual_seconds"].as_f64()), (Some(1), Some(3.0)));
+    let expected = [("used", 1), ("no_step", 2), ("unfinished", 1)];
+    for (outcome, count) in expected {
+        assert_eq!(run["outcomes"][outcome], count, "{outcome}");
+        let clients = rows(&folder.join("clients.csv"));
+        assert_eq!(clients.iter().filter(|row| is(row, outcome)).count(), count);
+        assert!(clients.iter().all(|row| (row.float("weight") > 0.0) == is(row, "used")));
+    }
+    assert_eq!(run["throughput"]["client_rounds"], 4);
+    assert_eq!(run["waste"], 0.5, "one of two steps moved the model");
+}
