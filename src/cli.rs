@@ -68,7 +68,8 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
         _ => {
-            let kept = options.out.as_ref().map_or(String::new(), |out| {
+            let kept = options.out.as_ref().filter(|out| out.join("rounds.csv").exists());
+            let kept = kept.map_or(String::new(), |out| {
                 format!("\nWhat was recorded is in {}, marked incomplete.", out.display())
             });
             Problem::failed(format!("{error}{kept}"))

@@ -12,7 +12,7 @@ use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulat
 use crate::clock::{SimTime, Span};
 use crate::report::{
     ClientsCsv, FileError, Files, FolderError, Ledger, Phases, RoundsCsv, RunFolder, Status,
-    Summary, VariantSummary, save_tensors, write_hlog,
+    Summary, save_tensors, write_hlog,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
@@ -107,7 +107,7 @@ pub fn run_with(
     };
     let result = run_all(scenario, options, folder.as_ref(), observer, builder, &mut summary);
     let logged = match &folder {
-        Some(folder) => write_latencies(folder, &summary),
+        Some(folder) => write_latencies(folder, &summary, scenario.repeats),
         None => Ok(()),
     };
     // The first trouble is the one to report; it may well be the cause of the next.
@@ -247,16 +247,13 @@ fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
 }
 
 /// The latencies of all runs, when they are over or when one has failed.
-fn write_latencies(folder: &RunFolder, summary: &Summary) -> Result<(), FileError> {
-    let several = |run: &VariantSummary| {
-        summary.variants.iter().filter(|other| other.name == run.name).count() as u64
-    };
+fn write_latencies(folder: &RunFolder, summary: &Summary, repeats: u64) -> Result<(), FileError> {
     let runs: Vec<(String, Span, &Phases)> = summary
         .variants
         .iter()
         .map(|run| {
             let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            (run_name(&run.name, run.seed, several(run)), length, &run.latency_seconds)
+            (run_name(&run.name, run.seed, repeats), length, &run.latency_seconds)
         })
         .collect();
     write_hlog(&folder.file("latency.hlog"), &runs)

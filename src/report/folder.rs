@@ -52,6 +52,8 @@ impl RunFolder {
             if !force {
                 return Err(FolderError::Exists(path.to_owned()));
             }
+            // The summary goes last: it is what tells that the rest is ours.
+            names.sort_by_key(|name| name == "summary.json");
             for name in names.iter().filter(|name| is_ours(name)) {
                 fs::remove_file(path.join(name)).map_err(unusable)?;
             }

@@ -52,17 +52,21 @@ impl Phase {
     }
 }
 
-/// A histogram of nanoseconds per phase, three significant digits. Counts are exact.
+/// A histogram of nanoseconds per phase, three significant digits. Counts and maxima are exact.
 #[derive(Clone)]
-pub struct Phases([Histogram<u64>; 6]);
+pub struct Phases {
+    histograms: [Histogram<u64>; 6],
+    longest: [Span; 6],
+}
 
 impl Default for Phases {
     fn default() -> Self {
-        Phases(std::array::from_fn(|_| {
+        let histograms = std::array::from_fn(|_| {
             let mut histogram = Histogram::new(3).expect("three digits are allowed");
             histogram.auto(true);
             histogram
-        }))
+        });
+        Phases { histograms, longest: [Span::ZERO; 6] }
     }
 }
 
@@ -81,14 +85,16 @@ impl Phases {
 
     /// The histogram of a phase.
     pub fn get(&self, phase: Phase) -> &Histogram<u64> {
-        &self.0[phase as usize]
+        &self.histograms[phase as usize]
     }
 
     /// Percentiles of a phase, in seconds.
     pub fn summary(&self, phase: Phase) -> LatencySummary {
         let histogram = self.get(phase);
         let seconds = |nanos: u64| Span::from_nanos(nanos).seconds();
-        let quantile = |q| seconds(histogram.value_at_quantile(q).min(histogram.max()));
+        let longest = self.longest[phase as usize];
+        // A bucket's upper end may lie beyond the longest time that was ever seen.
+        let quantile = |q| seconds(histogram.value_at_quantile(q).min(longest.nanos()));
         LatencySummary {
             count: histogram.len(),
             mean: histogram.mean() / 1e9,
@@ -96,14 +102,15 @@ impl Phases {
             p90: quantile(0.9),
             p99: quantile(0.99),
             p999: quantile(0.999),
-            max: seconds(histogram.max()),
+            max: longest.seconds(),
         }
     }
 
     fn record(&mut self, phase: Phase, span: Span) {
         // The histogram grows as needed, up to the clock's whole range.
-        let histogram = &mut self.0[phase as usize];
+        let histogram = &mut self.histograms[phase as usize];
         histogram.record(span.nanos()).expect("every u64 of nanoseconds fits");
+        self.longest[phase as usize] = self.longest[phase as usize].max(span);
     }
 }
 

@@ -230,7 +230,7 @@ pub fn number(value: f64) -> String {
         v if v >= 1e6 => format!("{value:.3e}"),
         v if v >= 1000.0 => format!("{value:.0}"),
         v if v < 1e-4 => format!("{value:.2e}"),
-        v if v >= 10.0 && v.fract() == 0.0 => format!("{v:.0}"),
+        v if v.fract() == 0.0 => format!("{value:.0}"),
         v => {
             let digits = (3 - v.log10().floor() as i32).max(0) as usize;
             format!("{value:.digits$}")
