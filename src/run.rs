@@ -27,7 +27,7 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Whether an earlier run there may be replaced.
     pub force: bool,
-    /// Worker threads.
+    /// Threads that compute.
     pub threads: usize,
     /// Which clock.
     pub pacemaker: Pacemaker,
@@ -78,8 +78,14 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
-    let Options { threads, timing_only, .. } = *options;
-    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, threads, timing_only))
+    let Options { threads, timing_only, pacemaker, .. } = *options;
+    // The thread of the simulation computes too, except where time really passes: there it must
+    // not be late for anything.
+    let helpers = match pacemaker {
+        Pacemaker::Virtual => threads.saturating_sub(1),
+        Pacemaker::Wall(_) => threads.max(1),
+    };
+    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, helpers, timing_only))
 }
 
 /// How a run is put together for a plan and a seed.

@@ -78,7 +78,7 @@ pub(super) struct RunArguments {
     /// Replace an earlier run in that folder
     #[arg(long)]
     force: bool,
-    /// Worker threads [default: one per core]; results do not depend on it
+    /// Threads that compute [default: one per core]; results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Print summary.json instead of the table

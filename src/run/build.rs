@@ -40,18 +40,19 @@ pub struct Built {
     pub training: Option<Training>,
 }
 
-/// Draws the task and the fleet for `seed` and puts everything together.
+/// Draws the task and the fleet for `seed` and puts everything together, with that many threads
+/// to help the simulation's own.
 pub fn build(
     plan: &Plan,
     seed: u64,
-    threads: usize,
+    helpers: usize,
     timing_only: bool,
 ) -> Result<Built, BuildError> {
     let training = if timing_only {
         None
     } else {
         let trainer = trainer(plan, seed);
-        let pool = Pool::new(threads, 8 * plan.task.parameters())?;
+        let pool = Pool::new(helpers, 8 * plan.task.parameters())?;
         Some(Training { trainer, pool: Arc::new(pool) })
     };
     assemble(plan, seed, training)

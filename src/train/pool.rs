@@ -1,19 +1,21 @@
-//! Worker threads that compute results before they are asked for.
+//! Threads that compute results before they are asked for.
 //!
 //! ```text
-//!   submit(when, cost) ──► queue by (virtual instant, order) ──► workers ──► ticket.wait()
-//!                                │
-//!                                └ window: as many as may be begun and not yet taken;
-//!                                  the costliest of them is begun first
+//!   submit(when, cost) ──► queue by (virtual instant, order) ──► helpers     ──► ticket.wait()
+//!                                │                          └──► who waits ──┘
+//!                                └ window: as many as may be begun and not yet taken
 //! ```
 //!
 //! Whoever waits for a result is the simulation itself, at the instant at which the result is
-//! due. Jobs are begun in about that order, so the one waited for is nearly always done. The window
-//! keeps memory bounded however many clients are on their way; the job that is waited for may pass
-//! it, so the pool cannot lock up. Within the window the costliest goes first: a round ends with
-//! its last result, and a long job begun last would leave the other workers idle. What is computed
-//! does not depend on who computes it or when: the number of workers changes the time a run takes
-//! and nothing else.
+//! due. If nobody has begun it, the waiting thread computes it; if somebody has, it computes the
+//! next one meanwhile. So a pool for one thread has no helper at all, a pool for two has one, and
+//! there are never more busy threads than asked for.
+//!
+//! Helpers begin with the costliest job of the window: a round ends with its last result, and a
+//! long job begun last would leave the others idle. The window keeps memory bounded however many
+//! clients are on their way; the job that is waited for may pass it, so the pool cannot lock up.
+//! What is computed does not depend on who computes it or when: the number of threads changes the
+//! time a run takes and nothing else.
 
 use crate::clock::SimTime;
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
@@ -28,8 +30,8 @@ type Place = (Option<SimTime>, u64);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Results that may wait to be taken, for each worker, however large they are.
-const AHEAD_PER_WORKER: usize = 4;
+/// Results that may wait to be taken, for each thread, however large they are.
+const AHEAD_PER_THREAD: usize = 4;
 /// More may wait as long as all of them take no more than this many bytes.
 const AHEAD_BYTES: usize = 1 << 25;
 /// A window need not be wider than this for the order in it to be good.
@@ -40,10 +42,10 @@ const WIDEST: usize = 64;
 #[error("{0}")]
 pub struct Panicked(pub String);
 
-/// A fixed set of worker threads.
+/// A queue of jobs and the threads that help with them.
 pub struct Pool {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
+    helpers: Vec<JoinHandle<()>>,
 }
 
 struct Shared {
@@ -58,17 +60,35 @@ struct State {
     submitted: u64,
     /// Begun, and not yet taken or given up.
     begun: usize,
-    /// Somebody is waiting for this one.
-    urgent: Option<Place>,
+    /// Helpers with nothing to do.
+    idle: usize,
     busy: Duration,
     closed: bool,
 }
 
 impl State {
-    /// The costliest job of those that may be begun; the earliest of equals.
+    /// Takes a job out of the queue to begin it.
+    fn begin(&mut self, place: Place) -> Option<Work> {
+        let (_, job) = self.queue.remove(&place)?;
+        self.begun += 1;
+        Some(job)
+    }
+
+    /// The jobs that may be begun, earliest first.
+    fn window(&self, ahead: usize) -> impl Iterator<Item = (Place, u64)> {
+        let jobs = self.queue.iter().map(|(place, (cost, _))| (*place, *cost));
+        jobs.take(ahead.saturating_sub(self.begun))
+    }
+
+    /// The costliest job of the window; the earliest of equals.
     fn costliest(&self, ahead: usize) -> Option<Place> {
-        let window = self.queue.iter().take(ahead.saturating_sub(self.begun));
-        window.rev().max_by_key(|(_, (cost, _))| *cost).map(|(place, _)| *place)
+        let costlier =
+            |best: (Place, u64), job: (Place, u64)| if job.1 > best.1 { job } else { best };
+        self.window(ahead).reduce(costlier).map(|(place, _)| place)
+    }
+
+    fn earliest(&self, ahead: usize) -> Option<Place> {
+        self.window(ahead).next().map(|(place, _)| place)
     }
 }
 
@@ -78,23 +98,37 @@ impl Shared {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn work(&self) {
+    fn help(&self) {
         let mut state = self.lock();
         loop {
-            let urgent = state.urgent.filter(|place| state.queue.contains_key(place));
-            let next = urgent.or_else(|| state.costliest(self.ahead));
-            if let Some((_, job)) = next.and_then(|place| state.queue.remove(&place)) {
-                state.begun += 1;
+            let next = state.costliest(self.ahead);
+            if let Some(job) = next.and_then(|place| state.begin(place)) {
                 drop(state);
-                let began = Instant::now();
-                job();
+                self.work(job);
                 state = self.lock();
-                state.busy += began.elapsed();
             } else if state.closed {
                 return;
             } else {
+                state.idle += 1;
                 state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                state.idle -= 1;
             }
+        }
+    }
+
+    fn work(&self, job: Work) {
+        let began = Instant::now();
+        job();
+        self.lock().busy += began.elapsed();
+    }
+
+    /// Tells a helper that there may be something to do, if one is idle: a call that wakes nobody
+    /// still costs a call to the system.
+    fn call(&self, state: MutexGuard<'_, State>) {
+        let wanted = state.idle > 0 && !state.queue.is_empty();
+        drop(state);
+        if wanted {
+            self.changed.notify_one();
         }
     }
 }
@@ -105,31 +139,31 @@ struct Taken(Arc<Shared>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.0.lock().begun -= 1;
-        self.0.changed.notify_one();
+        let mut state = self.0.lock();
+        state.begun -= 1;
+        self.0.call(state);
     }
 }
 
 type Outcome<T> = (Result<T, Panicked>, Taken);
 
 impl Pool {
-    /// Starts `workers` threads, at least one, for results of about `bytes` bytes.
-    pub fn new(workers: usize, bytes: usize) -> std::io::Result<Self> {
-        let workers = workers.max(1);
+    /// Starts `helpers` threads, which may be none, for results of about `bytes` bytes.
+    pub fn new(helpers: usize, bytes: usize) -> std::io::Result<Self> {
         let small = (AHEAD_BYTES / bytes.max(1)).min(WIDEST);
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
-            ahead: small.max(workers * AHEAD_PER_WORKER),
+            ahead: small.max((helpers + 1) * AHEAD_PER_THREAD),
         });
-        let workers = (0..workers)
+        let helpers = (0..helpers)
             .map(|n| {
                 let shared = shared.clone();
-                let name = format!("worker-{n}");
-                std::thread::Builder::new().name(name).spawn(move || shared.work())
+                let name = format!("helper-{n}");
+                std::thread::Builder::new().name(name).spawn(move || shared.help())
             })
             .collect::<Result<_, _>>()?;
-        Ok(Pool { shared, workers })
+        Ok(Pool { shared, helpers })
     }
 
     /// Asks for `job` to be done by the virtual instant `when`. `cost` tells long jobs from short
@@ -163,11 +197,13 @@ impl Pool {
         Ticket { result: Some(result), place, shared: self.shared.clone() }
     }
 
-    /// Like [`Pool::submit_first`], for those who can do something else meanwhile.
+    /// Like [`Pool::submit_first`], for those who can do something else meanwhile. It is left to
+    /// the helpers, so there must be one.
     pub async fn spawn<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Panicked> {
+        assert!(!self.helpers.is_empty(), "nobody would ever do it");
         let (sender, result) = tokio::sync::oneshot::channel::<Outcome<T>>();
         self.push(None, u64::MAX, job, move |outcome| drop(sender.send(outcome)));
         result.await.map_or_else(|_| Err(gone()), |(result, _taken)| result)
@@ -190,12 +226,11 @@ impl Pool {
         state.submitted += 1;
         let place = (when, state.submitted);
         state.queue.insert(place, (cost, work));
-        drop(state);
-        self.shared.changed.notify_one();
+        self.shared.call(state);
         place
     }
 
-    /// Time spent in jobs so far, summed over workers.
+    /// Time spent in jobs so far, summed over threads.
     pub fn busy(&self) -> Duration {
         self.shared.lock().busy
     }
@@ -209,9 +244,9 @@ impl Drop for Pool {
             state.closed = true;
         }
         self.shared.changed.notify_all();
-        for worker in self.workers.drain(..) {
-            // A worker catches the panics of its jobs; it has none of its own to report.
-            let _ = worker.join();
+        for helper in self.helpers.drain(..) {
+            // A helper catches the panics of its jobs; it has none of its own to report.
+            let _ = helper.join();
         }
     }
 }
@@ -224,22 +259,28 @@ pub struct Ticket<T> {
 }
 
 impl<T> Ticket<T> {
-    /// The result; blocks until it is there.
+    /// The result. Computes it if nobody has begun to, helps with others if somebody has, and
+    /// blocks when there is nothing left to help with.
     pub fn wait(mut self) -> Result<T, Panicked> {
         let receiver = self.result.take().expect("a ticket is used once");
-        let (result, _taken) = match receiver.try_recv() {
-            Ok(outcome) => outcome,
-            Err(TryRecvError::Disconnected) => return Err(gone()),
-            Err(TryRecvError::Empty) => {
-                self.shared.lock().urgent = Some(self.place);
-                self.shared.changed.notify_all();
-                let Ok(outcome) = receiver.recv() else {
-                    return Err(gone());
-                };
-                outcome
+        loop {
+            match receiver.try_recv() {
+                Ok((result, _taken)) => return result,
+                Err(TryRecvError::Disconnected) => return Err(gone()),
+                Err(TryRecvError::Empty) => {}
             }
-        };
-        result
+            let job = {
+                let mut state = self.shared.lock();
+                state.begin(self.place).or_else(|| {
+                    let other = state.earliest(self.shared.ahead)?;
+                    state.begin(other)
+                })
+            };
+            match job {
+                Some(job) => self.shared.work(job),
+                None => return receiver.recv().map_or_else(|_| Err(gone()), |(result, _)| result),
+            }
+        }
     }
 }
 
@@ -276,8 +317,8 @@ mod tests {
 
     #[test]
     fn results_come_back_whoever_computed_them() {
-        for workers in [1, 2, 7] {
-            let pool = Pool::new(workers, 8).unwrap();
+        for helpers in [0, 1, 6] {
+            let pool = Pool::new(helpers, 8).unwrap();
             // Asked for in an order that has nothing to do with that of submission.
             let mut tickets: Vec<_> = (0..500u64)
                 .map(|i| (i * 7919 % 500, pool.submit(at(i * 7919 % 500), 1, move || i * i)))
@@ -299,7 +340,7 @@ mod tests {
             })
             .collect();
         std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(begun.load(Ordering::SeqCst), 2 * AHEAD_PER_WORKER);
+        assert_eq!(begun.load(Ordering::SeqCst), 3 * AHEAD_PER_THREAD);
         for ticket in tickets.into_iter().rev() {
             ticket.wait().unwrap();
         }
@@ -309,7 +350,7 @@ mod tests {
     fn the_costliest_of_the_window_is_begun_first() {
         let order = Arc::new(Mutex::new(Vec::new()));
         let pool = Pool::new(1, 8).unwrap();
-        // The first job holds the only worker until the others are in the queue.
+        // The first job holds the only helper until the others are in the queue.
         let (open, gate) = bounded::<()>(1);
         let first = pool.submit(at(0), 9, move || gate.recv().is_ok());
         let tickets: Vec<_> = [(1, 2), (2, 7), (3, 1), (4, 7)]
@@ -318,13 +359,13 @@ mod tests {
                 pool.submit(at(when), cost, move || order.lock().unwrap().push(when))
             })
             .into();
+        // Waiting means helping, so nobody waits before all are done.
         open.send(()).unwrap();
-        assert!(first.wait().unwrap());
-        // Waiting in the opposite order would jump the queue, so nobody waits yet.
         while order.lock().unwrap().len() < 4 {
             std::thread::yield_now();
         }
         assert_eq!(*order.lock().unwrap(), [2, 4, 1, 3]);
+        assert!(first.wait().unwrap());
         tickets.into_iter().for_each(|ticket| ticket.wait().unwrap());
     }
 
@@ -349,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_result_and_the_worker_lives_on() {
+    fn a_panic_is_a_result_and_the_thread_lives_on() {
         let pool = Pool::new(1, usize::MAX).unwrap();
         let bad = pool.submit(at(1), 1, || -> u8 { panic!("gradient {} is gone", 3) });
         let good = pool.submit(at(2), 1, || 5);
