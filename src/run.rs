@@ -17,7 +17,7 @@ use crate::report::{
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
 use std::time::Instant;
-use tracing::info;
+use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// How a scenario is run; what is run is the scenario's to say.
@@ -120,7 +120,7 @@ pub fn run_with(
     let result = result.and(logged.map_err(Error::from));
     match &result {
         Ok(()) => {
-            summary.expect = judge(scenario, &summary.variants);
+            summary.expect = judge(scenario, &summary.variants, options.timing_only);
             summary.status = Status::Complete;
         }
         Err(error) => summary.error = Some(error.to_string()),
@@ -204,6 +204,7 @@ impl One<'_> {
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
         let (seed, pacemaker) = (self.seed, self.pacemaker);
         let simulation = Simulation { seed, server, world, ledger, pacemaker, stop_time, progress };
+        warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
         let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
         let returned = ledger.take_files();
@@ -244,6 +245,23 @@ impl One<'_> {
 
     fn name(&self) -> String {
         run_name(&self.variant.name, self.seed, self.scenario.repeats)
+    }
+}
+
+/// Timers of the operating system tick in milliseconds: steps that are shorter than that in real time
+/// take longer than they should, and there are fewer of them.
+fn warn_if_too_fast(simulation: &Simulation) {
+    let Pacemaker::Wall(speedup) = simulation.pacemaker else {
+        return;
+    };
+    let steps = simulation.world.fleet.devices.iter().map(|device| device.step.seconds());
+    let real = steps.fold(f64::INFINITY, f64::min) / speedup;
+    if real < 0.002 {
+        warn!(
+            "the shortest step takes {:.3} ms of real time, less than timers can tell; \
+             expect fewer local steps than in virtual time, or use a smaller --speedup",
+            real * 1e3
+        );
     }
 }
 

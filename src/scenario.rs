@@ -64,7 +64,9 @@ mod value;
 
 pub use error::ScenarioError;
 pub use overrides::Override;
-pub use plan::{Expect, ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Variant};
+pub use plan::{
+    Expect, ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side, Variant,
+};
 
 use assign::{Assignment, Segment};
 use source::{Origin, Source, Where};

@@ -154,7 +154,7 @@ impl Server {
         p: Arc<[f64]>,
         x: Vec<f64>,
     ) -> Self {
-        let weigher = Weigher::new(config.rule, selector.draw(&[]));
+        let weigher = Weigher::new(config.rule, selector.draw());
         Server {
             aggregator: Aggregator::new(weigher, x.len()),
             meter: Meter::new(p.clone()),
@@ -196,11 +196,16 @@ impl Server {
         let due = deadline.filter(|_| self.config.partial == Partial::Keep);
         let closed = OnceLock::new();
         self.round = Arc::new(Round { number, opened: now, deadline, due, model, closed });
-        self.aggregator.restart(Weigher::new(self.config.rule, self.selector.draw(&asked)));
+        self.aggregator.restart(Weigher::new(self.config.rule, self.selector.draw()));
         self.asked = asked.len();
         self.used.clear();
         self.tau = [f64::INFINITY, 0.0, 0.0];
         Ok(asked)
+    }
+
+    /// Puts those asked in the open round in the order in which they are sent off.
+    pub fn order(&self, asked: &mut [Asked]) {
+        self.selector.order(self.round.number, asked);
     }
 
     /// The open round.
@@ -304,6 +309,11 @@ impl Server {
         let model = Arc::new(Model::new(self.x.clone()));
         self.metrics = evaluate(trainer, pool, &model).map_err(ServerError::Evaluation)?;
         Ok(Some(self.metrics))
+    }
+
+    /// Whether rounds close while somebody who was asked may still be about to answer.
+    pub fn leaves_some_behind(&self) -> bool {
+        matches!(self.config.close, Close::First { .. })
     }
 
     /// Whether the newest round has closed and no other has opened.

@@ -5,10 +5,13 @@ use super::server::ServerActor;
 use crate::client::World;
 use crate::clock::{Clock, TimeOverflow};
 use crate::server::{Arrival, Request, Round};
-use crate::train::{LocalRun, Pool};
+use crate::train::{LocalRun, Panicked, Pool, describe};
 use actix::prelude::*;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// What all client actors share.
 pub(super) struct Surroundings {
@@ -49,10 +52,13 @@ impl Handler<Dispatch> for ClientActor {
         let number = round.number;
         let place = move || format!("client {} in round {number}", request.asked.client);
         if around.clock.is_wall() {
-            let walk = walk(around.clone(), round, request);
+            let walk = caught(walk(around.clone(), round, request));
             ctx.spawn(walk.into_actor(self).map(move |arrival, _, _| {
-                if let Some(arrival) = around.ending.watch(place, || arrival) {
-                    around.server.do_send(Arrived(arrival));
+                let seed = around.ending.seed;
+                let panicked = |message| RunError::Panicked { place: place(), seed, message };
+                match arrival.unwrap_or_else(|message| Err(panicked(message))) {
+                    Ok(arrival) => around.server.do_send(Arrived(arrival)),
+                    Err(error) => around.ending.announce(Err(error)),
                 }
             }));
             return;
@@ -74,6 +80,17 @@ impl Handler<Dispatch> for ClientActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Arrived(pub(super) Arrival);
+
+/// Completes with what `future` gives, or with the message of its panic: the runtime would drop a
+/// task that panics without a word.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
+    let mut future = std::pin::pin!(future);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(describe(&*panic))),
+    })
+    .await
+}
 
 /// Wall time: really waits for the download, takes one step after another, waits for the upload.
 async fn walk(
@@ -106,10 +123,7 @@ async fn walk(
 }
 
 /// One step on a worker, so that other clients' timers are not held up by it.
-async fn step_once(
-    pool: &Pool,
-    mut run: Box<dyn LocalRun>,
-) -> Result<Box<dyn LocalRun>, crate::train::Panicked> {
+async fn step_once(pool: &Pool, mut run: Box<dyn LocalRun>) -> Result<Box<dyn LocalRun>, Panicked> {
     pool.spawn(move || {
         run.steps(1);
         run

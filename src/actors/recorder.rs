@@ -45,8 +45,9 @@ impl Handler<Happened> for RecorderActor {
             return;
         };
         let progress = &mut self.progress;
+        let round = ledger.progress().0;
         self.ending.watch(
-            || "the recorder".into(),
+            || format!("the recorder after round {round}"),
             || {
                 match happened {
                     Happened::Arrived(rows) => ledger.arrived(rows),

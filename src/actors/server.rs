@@ -37,6 +37,8 @@ pub(super) struct ServerActor {
     asked: std::vec::IntoIter<Asked>,
     deadline: Option<SpawnHandle>,
     stop_time: Option<SimTime>,
+    /// The latest instant at which something happened.
+    latest: SimTime,
     rows: Vec<ClientRow>,
 }
 
@@ -63,6 +65,7 @@ impl ServerActor {
             asked: Vec::new().into_iter(),
             deadline: None,
             stop_time,
+            latest: SimTime::ZERO,
             rows,
         }
     }
@@ -83,16 +86,20 @@ impl ServerActor {
         ending.watch(|| format!("the server in round {round}"), || work(self, ctx));
     }
 
-    fn open_round(&mut self, ctx: &mut Context<Self>) -> Result<(), ServerError> {
-        let asked = self.server.open_round(self.clock.now())?;
+    /// Opens the next round at `now`, which on the wall clock is when it should be, not when this
+    /// machine got round to it.
+    fn open_round(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
+        self.latest = self.latest.max(now);
+        let mut asked = self.server.open_round(now)?;
         self.unseat(&asked);
+        self.server.order(&mut asked);
         self.asked = asked.into_iter();
         self.dispatch(ctx);
         self.deadline = self.server.round().deadline.map(|at| {
             let sleep = self.clock.sleep_until_end_of(at);
-            ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| {
+            ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
                 me.deadline = None;
-                me.watch(ctx, Self::close_round);
+                me.watch(ctx, |me, ctx| me.close_round(at, ctx));
             }))
         });
         Ok(())
@@ -139,11 +146,10 @@ impl ServerActor {
         });
     }
 
-    fn close_round(&mut self, ctx: &mut Context<Self>) -> Result<(), ServerError> {
+    fn close_round(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
         if let Some(deadline) = self.deadline.take() {
             ctx.cancel_future(deadline);
         }
-        let now = self.clock.now();
         let (row, ends) = self.server.close_round(now)?;
         debug!(
             round = row.round,
@@ -157,14 +163,26 @@ impl ServerActor {
         self.recorder.do_send(Happened::Closed(row));
         match ends {
             Some(reason) => self.end(now, reason),
-            None => self.open_round(ctx)?,
+            None if self.server.leaves_some_behind() => {
+                // Others may arrive at this very instant. They are too late for this round, but
+                // must not be passed over in the next.
+                let sleep = self.clock.sleep_until_end_of(now);
+                ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                    me.watch(ctx, |me, ctx| me.open_round(now, ctx));
+                }));
+            }
+            None => self.open_round(now, ctx)?,
         }
         Ok(())
     }
 
-    /// `[stop] time` is reached in the middle of a round: the model is measured as it is.
-    fn time_is_up(&mut self, _: &mut Context<Self>) -> Result<(), ServerError> {
-        let now = self.clock.now();
+    /// `[stop] time` is reached. A round whose deadline this is closes as any other; in the middle
+    /// of a round the model is measured as it is.
+    fn time_is_up(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
+        let round = self.server.round();
+        if round.closed.get().is_none() && round.deadline.is_some_and(|deadline| deadline <= now) {
+            return self.close_round(now, ctx);
+        }
         let metrics = self.server.evaluate()?;
         self.send_rows();
         if let Some(metrics) = metrics {
@@ -204,9 +222,11 @@ impl Actor for ServerActor {
         }));
         if let Some(at) = self.stop_time {
             let sleep = self.clock.sleep_until_end_of(at);
-            ctx.spawn(sleep.into_actor(self).map(|(), me, ctx| me.watch(ctx, Self::time_is_up)));
+            ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                me.watch(ctx, |me, ctx| me.time_is_up(at, ctx));
+            }));
         }
-        self.watch(ctx, Self::open_round);
+        self.watch(ctx, |me, ctx| me.open_round(SimTime::ZERO, ctx));
     }
 }
 
@@ -226,10 +246,13 @@ impl Handler<Arrived> for ServerActor {
 
     fn handle(&mut self, Arrived(arrival): Arrived, ctx: &mut Context<Self>) {
         self.watch(ctx, |me, ctx| {
+            // On the wall clock messages may overtake each other; rounds never go back in time.
+            me.latest = me.latest.max(arrival.way.arrives);
+            let now = me.latest;
             let (row, next) = me.server.arrive(arrival)?;
             me.rows.push(row);
             if next == Next::CloseRound {
-                me.close_round(ctx)?;
+                me.close_round(now, ctx)?;
             } else if me.rows.len() == ROWS {
                 me.send_rows();
             }

@@ -101,14 +101,17 @@ impl Aggregator {
             Participation::Renormalize => self.share,
             Participation::Unbiased => 1.0,
         };
+        // τ_eff is a mean over those who arrived, whatever their shares sum to: who is missing
+        // shortens the direction, and must not shorten the step a second time.
+        let mean_accumulation = self.accumulation / self.share;
         let tau_eff = match self.weigher.rule.tau_eff {
-            TauEff::Accumulation => self.accumulation / whole,
-            TauEff::Steps => self.steps / whole,
+            TauEff::Accumulation => mean_accumulation,
+            TauEff::Steps => self.steps / self.share,
             TauEff::Fixed(value) => value,
         };
         let scale = match self.weigher.rule.weighting {
             Weighting::FedNova => 1.0 / whole,
-            Weighting::FedAvg => 1.0 / self.raw,
+            Weighting::FedAvg => 1.0 / (mean_accumulation * whole),
         };
         let factor = tau_eff * scale;
         for (x, direction) in x.iter_mut().zip(&self.direction) {
@@ -176,9 +179,8 @@ mod tests {
             // Footnote, scheme (ii): share 0.25·4/2 = 0.5.
             let unbiased = rule(weighting, TauEff::Accumulation, Participation::Unbiased);
             let (moved, applied, _) = aggregate(unbiased, draw, &arrived);
-            assert_eq!(applied.tau_eff, 4.0);
-            let expected = if weighting == Weighting::FedAvg { -1.0 } else { 4.0 * 0.5 * -0.25 };
-            assert_eq!(moved, expected);
+            assert_eq!(applied.tau_eff, 8.0);
+            assert_eq!(moved, -1.0);
         }
         // Footnote, scheme (i): drawn twice of five draws counts 2/5.
         let twice = [(Contribution { times_drawn: 2, ..contribution(0.25, 8) }, -2.0)];
@@ -193,37 +195,55 @@ mod tests {
         assert_eq!((moved, applied), (0.0, Applied::default()));
     }
 
-    /// Both unbiased schemes give Σ p_iΔ_i on average over all ways to draw (FedAvg).
+    /// Both unbiased schemes give what full participation would give, on average over all ways to
+    /// draw: FedAvg for any τ_i, FedNova for any τ_i at a given τ_eff (its direction is unbiased),
+    /// and both for equal τ_i.
     #[test]
     fn unbiased_schemes_are_unbiased() {
         let p = [0.5, 0.3, 0.2];
         let delta = [-1.0, 4.0, 2.5];
-        let taus = [3, 9, 5];
-        let truth: f64 = p.iter().zip(delta).map(|(p, d)| p * d).sum();
-        let fedavg = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Unbiased);
-        let moved = |draw, drawn: &[usize]| {
-            let mut times = [0; 3];
-            drawn.iter().for_each(|&i| times[i] += 1);
-            let updates: Vec<_> = (0..3)
-                .filter(|&i| times[i] > 0)
-                .map(|i| {
-                    let c = Contribution { times_drawn: times[i], ..contribution(p[i], taus[i]) };
-                    (c, delta[i])
-                })
-                .collect();
-            aggregate(fedavg, draw, &updates).0
-        };
-        let uniform = Draw::Uniform { clients: 3, asked: 2 };
-        let pairs = [[0, 1], [0, 2], [1, 2]];
-        let mean: f64 = pairs.iter().map(|pair| moved(uniform, pair)).sum::<f64>() / 3.0;
-        assert!((mean - truth).abs() < 1e-15);
-        let mut mean = 0.0;
-        for i in 0..3 {
-            for j in 0..3 {
-                mean += p[i] * p[j] * moved(Draw::BySize { asked: 2 }, &[i, j]);
+        let everyone = Draw::Uniform { clients: 3, asked: 3 };
+        for (weighting, tau_eff, taus) in [
+            (Weighting::FedAvg, TauEff::Accumulation, [3, 9, 5]),
+            (Weighting::FedNova, TauEff::Fixed(7.0), [3, 9, 5]),
+            (Weighting::FedNova, TauEff::Accumulation, [6, 6, 6]),
+            (Weighting::FedAvg, TauEff::Fixed(7.0), [6, 6, 6]),
+        ] {
+            let unbiased = rule(weighting, tau_eff, Participation::Unbiased);
+            let moved = |draw, drawn: &[usize]| {
+                let mut times = [0; 3];
+                drawn.iter().for_each(|&i| times[i] += 1);
+                let updates: Vec<_> = (0..3)
+                    .filter(|&i| times[i] > 0)
+                    .map(|i| {
+                        let once = contribution(p[i], taus[i]);
+                        (Contribution { times_drawn: times[i], ..once }, delta[i])
+                    })
+                    .collect();
+                aggregate(unbiased, draw, &updates).0
+            };
+            let truth = moved(everyone, &[0, 1, 2]);
+            let uniform = Draw::Uniform { clients: 3, asked: 2 };
+            let pairs = [[0, 1], [0, 2], [1, 2]];
+            let mean: f64 = pairs.iter().map(|pair| moved(uniform, pair)).sum::<f64>() / 3.0;
+            assert!((mean - truth).abs() < 1e-14, "{weighting:?} {tau_eff:?}: {mean} {truth}");
+            let mut mean = 0.0;
+            for i in 0..3 {
+                for j in 0..3 {
+                    mean += p[i] * p[j] * moved(Draw::BySize { asked: 2 }, &[i, j]);
+                }
             }
+            assert!((mean - truth).abs() < 1e-14, "{weighting:?} {tau_eff:?}: {mean} {truth}");
         }
-        assert!((mean - truth).abs() < 1e-15);
+    }
+
+    /// Drawn by size and renormalised: a draw is a vote, so size is not counted twice.
+    #[test]
+    fn by_size_draws_weigh_the_same() {
+        let updates = [(contribution(0.9, 5), -1.0), (contribution(0.1, 5), -3.0)];
+        let config = rule(Weighting::FedNova, TauEff::Accumulation, Participation::Renormalize);
+        let (_, _, weights) = aggregate(config, Draw::BySize { asked: 2 }, &updates);
+        assert_eq!(weights, [0.5, 0.5]);
     }
 
     proptest! {
@@ -232,15 +252,18 @@ mod tests {
             clients in proptest::collection::vec((1e-3..1.0f64, 1u64..500, -5.0..5.0f64), 1..40),
             fednova in any::<bool>(),
             steps in any::<bool>(),
+            unbiased in any::<bool>(),
         ) {
             let weighting = if fednova { Weighting::FedNova } else { Weighting::FedAvg };
             let tau_eff = if steps { TauEff::Steps } else { TauEff::Accumulation };
             let updates: Vec<_> =
                 clients.iter().map(|&(p, tau, delta)| (contribution(p, tau), delta)).collect();
             let draw = Draw::Uniform { clients: 100, asked: clients.len() };
-            let config = rule(weighting, tau_eff, Participation::Renormalize);
+            let participation =
+                if unbiased { Participation::Unbiased } else { Participation::Renormalize };
+            let config = rule(weighting, tau_eff, participation);
             let (moved, applied, weights) = aggregate(config, draw, &updates);
-            prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            prop_assert!(unbiased || (weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             let least = clients.iter().map(|c| c.1).min().unwrap() as f64;
             let most = clients.iter().map(|c| c.1).max().unwrap() as f64;
             prop_assert!(applied.tau_eff >= least * (1.0 - 1e-12));
@@ -259,11 +282,14 @@ mod tests {
             let updates: Vec<_> =
                 clients.iter().map(|&(p, delta)| (contribution(p, tau), delta)).collect();
             let draw = Draw::Uniform { clients: 100, asked: clients.len() };
-            let moved = |weighting| {
-                aggregate(rule(weighting, TauEff::Accumulation, Participation::Renormalize), draw, &updates).0
-            };
-            let (a, b) = (moved(Weighting::FedAvg), moved(Weighting::FedNova));
-            prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} {}", a, b);
+            for participation in [Participation::Renormalize, Participation::Unbiased] {
+                let moved = |weighting| {
+                    let config = rule(weighting, TauEff::Accumulation, participation);
+                    aggregate(config, draw, &updates).0
+                };
+                let (a, b) = (moved(Weighting::FedAvg), moved(Weighting::FedNova));
+                prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} {}", a, b);
+            }
         }
     }
 }

@@ -34,7 +34,8 @@ pub enum TauEff {
 /// What p_i become when not everyone takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Participation {
-    /// p_i / Σ_{j∈S} p_j over those who arrived (Algorithm 1).
+    /// p_i / Σ_{j∈S} p_j over those who arrived (Algorithm 1); with by-size sampling, equal weights
+    /// for every draw whose client arrived.
     Renormalize,
     /// Unbiased (footnote 1): 1/q per draw with by-size sampling, p_i·m/q with uniform sampling,
     /// where q is the number asked; who does not arrive counts as no progress.
@@ -54,10 +55,12 @@ pub enum Draw {
 
 impl Participation {
     /// What stands for p_i in this round, before any renormalisation: the paper's p_i, p_i·m/q,
-    /// or 1/q for each time the client was drawn.
+    /// or an equal part for each time the client was drawn by size.
     pub fn weight(self, draw: Draw, p: f64, times_drawn: u32) -> f64 {
         match (self, draw) {
-            (Participation::Renormalize, _) => p,
+            (Participation::Renormalize, Draw::Uniform { .. }) => p,
+            // Who was drawn by size has had its size counted.
+            (Participation::Renormalize, Draw::BySize { .. }) => f64::from(times_drawn),
             (Participation::Unbiased, Draw::Uniform { clients, asked }) => {
                 p * clients as f64 / asked as f64
             }

@@ -50,7 +50,8 @@ pub enum Batch {
 pub enum Work {
     /// As many as the deadline allows: τ emerges.
     UntilDeadline,
-    /// Passes over the local data; τ = ⌊E·n_i/B⌋ and at least 1.
+    /// Passes over the local data; τ = ⌊E·n_i/B⌋ and at least 1, with B = n_i where a client has
+    /// fewer samples than a batch.
     Epochs(Amount),
     /// Steps, rounded to a whole number and at least 1.
     Steps(Amount),

@@ -1,10 +1,11 @@
 //! Who is asked.
 
 use super::{Close, Sample, Scheme, ServerConfig};
-use crate::aggregate::Draw;
-use crate::random::{Purpose, Stream, index, stream};
+use crate::aggregate::{Draw, Participation};
+use crate::random::{Purpose, Stream, index, shuffle, stream};
 use rand::RngExt;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A client that is asked, and how often it was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,44 +16,83 @@ pub struct Asked {
     pub times: u32,
 }
 
-/// Chooses the clients of each round, among those who are not still busy with an earlier one.
+/// Chooses the clients of each round.
+///
+/// Clients still busy with an earlier round cannot be asked. Where weights are renormalised over
+/// those who arrive, others are asked in their place. Where weights are unbiased, nobody is: the
+/// draw is over all clients, and a busy one counts like any other who makes no progress.
 pub struct Selector {
     seed: u64,
     clients: usize,
     wanted: usize,
     scheme: Scheme,
+    participation: Participation,
+    tie_break: TieBreak,
+    p: Arc<[f64]>,
     /// Running sums of p_i, for drawing by size.
     cumulative: Vec<f64>,
 }
 
+/// In which order those who were chosen are asked, and so who is first among clients that arrive at
+/// the same nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TieBreak {
+    /// By number: nothing depends on it.
+    ByNumber,
+    /// Drawn anew every round: the first few close the round, and it should not be the same few.
+    Drawn,
+}
+
 impl Selector {
     /// A selector for clients with shares `p`.
-    pub fn new(config: &ServerConfig, seed: u64, p: &[f64]) -> Self {
+    pub fn new(config: &ServerConfig, seed: u64, p: Arc<[f64]>) -> Self {
         let clients = p.len();
-        let wanted = match (config.close, config.sample) {
-            (Close::First { of, .. }, _) => of,
-            (_, Sample::All) => clients,
-            (_, Sample::Clients(count)) => count,
-            (_, Sample::Fraction(part)) => ((part * clients as f64).round() as usize).max(1),
-        };
-        let running = |sum: &mut f64, p: &f64| {
-            *sum += p;
-            Some(*sum)
+        let (wanted, tie_break) = match (config.close, config.sample) {
+            (Close::First { of, .. }, _) => (of, TieBreak::Drawn),
+            (_, Sample::All) => (clients, TieBreak::ByNumber),
+            (_, Sample::Clients(count)) => (count, TieBreak::ByNumber),
+            (_, Sample::Fraction(part)) => {
+                (((part * clients as f64).round() as usize).max(1), TieBreak::ByNumber)
+            }
         };
         let cumulative = match config.scheme {
             Scheme::Uniform => Vec::new(),
-            Scheme::BySize => p.iter().scan(0.0, running).collect(),
+            Scheme::BySize => running_sums(&p, |_| false),
         };
-        Selector { seed, clients, wanted, scheme: config.scheme, cumulative }
-    }
-
-    /// How many clients (or draws) a round asks for when nobody is busy.
-    pub fn wanted(&self) -> usize {
-        self.wanted
+        let (scheme, participation) = (config.scheme, config.rule.participation);
+        Selector { seed, clients, wanted, scheme, participation, tie_break, p, cumulative }
     }
 
     /// The clients of `round`, by number. `busy` tells who cannot be asked, `free` how many can.
     pub fn select(&self, round: u64, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
+        match self.participation {
+            Participation::Renormalize => self.choose(round, free, busy),
+            Participation::Unbiased => {
+                let mut asked = self.choose(round, self.clients, |_| false);
+                asked.retain(|asked| !busy(asked.client));
+                asked
+            }
+        }
+    }
+
+    /// How the clients of a round are drawn.
+    pub fn draw(&self) -> Draw {
+        match self.scheme {
+            Scheme::Uniform => {
+                Draw::Uniform { clients: self.clients, asked: self.wanted.min(self.clients) }
+            }
+            Scheme::BySize => Draw::BySize { asked: self.wanted },
+        }
+    }
+
+    /// Puts those who were chosen in the order in which they are asked.
+    pub fn order(&self, round: u64, asked: &mut [Asked]) {
+        if self.tie_break == TieBreak::Drawn {
+            shuffle(asked, &mut stream(self.seed, Purpose::Selection, 1, round));
+        }
+    }
+
+    fn choose(&self, round: u64, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
         let everyone = 0..self.clients as u32;
         let once = |client| Asked { client, times: 1 };
         if free == 0 || (self.scheme == Scheme::Uniform && self.wanted >= free) {
@@ -60,7 +100,7 @@ impl Selector {
         }
         let mut rng = stream(self.seed, Purpose::Selection, 0, round);
         match self.scheme {
-            Scheme::BySize => self.by_size(&mut rng, busy),
+            Scheme::BySize => self.by_size(&mut rng, free, busy),
             Scheme::Uniform => {
                 // A few of many are found fastest by trying; many of a few by a random order.
                 let mut chosen = if self.wanted <= self.clients / 8 && free >= self.clients / 2 {
@@ -75,34 +115,40 @@ impl Selector {
         }
     }
 
-    /// How the clients of a round with this many `asked` were drawn.
-    pub fn draw(&self, asked: &[Asked]) -> Draw {
-        match self.scheme {
-            Scheme::Uniform => Draw::Uniform { clients: self.clients, asked: asked.len() },
-            Scheme::BySize => {
-                Draw::BySize { asked: asked.iter().map(|asked| asked.times as usize).sum() }
-            }
-        }
-    }
-
-    /// Draws with replacement by p_i; a draw that falls on a busy client is drawn again.
-    fn by_size(&self, rng: &mut Stream, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
-        let whole = self.cumulative[self.clients - 1];
-        let mut drawn: Vec<u32> = Vec::with_capacity(self.wanted);
-        while drawn.len() < self.wanted {
-            let at = rng.random::<f64>() * whole;
-            let client = self.cumulative.partition_point(|sum| *sum <= at);
-            let client = client.min(self.clients - 1) as u32;
-            if !busy(client) {
-                drawn.push(client);
-            }
-        }
+    /// Draws with replacement by p_i among those who are free.
+    fn by_size(&self, rng: &mut Stream, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
+        let among_free;
+        let sums = if free == self.clients {
+            &self.cumulative
+        } else {
+            among_free = running_sums(&self.p, busy);
+            &among_free
+        };
+        let whole = sums[self.clients - 1];
+        let mut drawn: Vec<u32> = (0..self.wanted)
+            .map(|_| {
+                let at = rng.random::<f64>() * whole;
+                // The first client whose sum lies beyond: never one that adds nothing.
+                let client = sums.partition_point(|sum| *sum <= at);
+                client.min(sums.partition_point(|sum| *sum < whole)) as u32
+            })
+            .collect();
         drawn.sort_unstable();
         drawn
             .chunk_by(|a, b| a == b)
             .map(|same| Asked { client: same[0], times: same.len() as u32 })
             .collect()
     }
+}
+
+/// Sums of p_i up to each client, without those who are busy.
+fn running_sums(p: &[f64], busy: impl Fn(u32) -> bool) -> Vec<f64> {
+    let mut sum = 0.0;
+    let mut add = |(client, p): (usize, &f64)| {
+        sum += if busy(client as u32) { 0.0 } else { *p };
+        sum
+    };
+    p.iter().enumerate().map(&mut add).collect()
 }
 
 /// `count` different clients below `clients` that are not busy.
@@ -131,11 +177,8 @@ fn without_replacement(mut items: Vec<u32>, count: usize, rng: &mut Stream) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{Participation, RuleConfig, TauEff, Weighting};
+    use crate::aggregate::{RuleConfig, TauEff, Weighting};
     use crate::policy::{Late, Partial};
-
-    /// Nobody is busy, however many there are.
-    const FREE: usize = usize::MAX;
 
     fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector {
         let rule = RuleConfig {
@@ -152,7 +195,7 @@ mod tests {
             scheme,
             evaluate_every: 1,
         };
-        Selector::new(&config, 7, p)
+        Selector::new(&config, 7, p.into())
     }
 
     #[test]
@@ -160,7 +203,7 @@ mod tests {
         let selector = selector(Close::All, Sample::Fraction(0.3), Scheme::Uniform, &[0.1; 10]);
         let mut counts = [0; 10];
         for round in 0..10_000 {
-            let asked = selector.select(round, FREE, |_| false);
+            let asked = selector.select(round, selector.clients, |_| false);
             assert_eq!(asked.len(), 3);
             assert!(asked.windows(2).all(|pair| pair[0].client < pair[1].client));
             asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
@@ -174,7 +217,7 @@ mod tests {
         let selector = selector(Close::All, Sample::Clients(5), Scheme::Uniform, &p);
         let mut counts = [0; 100];
         for round in 0..20_000 {
-            let asked = selector.select(round, FREE, |_| false);
+            let asked = selector.select(round, selector.clients, |_| false);
             assert!(asked.len() == 5 && asked.windows(2).all(|w| w[0].client < w[1].client));
             asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
         }
@@ -187,8 +230,8 @@ mod tests {
         let selector = selector(Close::All, Sample::Clients(2), Scheme::BySize, &p);
         let (mut counts, mut twice) = ([0u32; 3], 0);
         for round in 0..20_000 {
-            let asked = selector.select(round, FREE, |_| false);
-            assert_eq!(selector.draw(&asked), Draw::BySize { asked: 2 });
+            let asked = selector.select(round, selector.clients, |_| false);
+            assert_eq!(selector.draw(), Draw::BySize { asked: 2 });
             for asked in asked {
                 counts[asked.client as usize] += asked.times;
                 twice += u32::from(asked.times == 2);
@@ -218,9 +261,55 @@ mod tests {
     }
 
     #[test]
+    fn busy_clients_do_not_change_the_odds_of_others() {
+        // Client 0 holds nearly all the mass; while it is busy the others share the draws by size.
+        let p = [1.0 - 3e-17, 2e-17, 1e-17];
+        let selector = selector(Close::All, Sample::Clients(3), Scheme::BySize, &p);
+        let mut counts = [0u32; 3];
+        for round in 0..5000 {
+            for asked in selector.select(round, 2, |client| client == 0) {
+                counts[asked.client as usize] += asked.times;
+            }
+        }
+        assert_eq!(counts[0], 0);
+        assert!((f64::from(counts[1]) / f64::from(counts[2]) - 2.0).abs() < 0.1, "{counts:?}");
+    }
+
+    #[test]
+    fn unbiased_draws_are_over_everyone_and_busy_ones_are_lost() {
+        for scheme in [Scheme::Uniform, Scheme::BySize] {
+            let mut selector = selector(Close::All, Sample::Clients(4), scheme, &[0.1; 10]);
+            selector.participation = Participation::Unbiased;
+            let draws: u32 = (0..5000)
+                .flat_map(|round| selector.select(round, 5, |client| client % 2 == 0))
+                .map(|asked| asked.times)
+                .sum();
+            // Half of 4 · 5000 fall on somebody free.
+            assert!((9500..10_500).contains(&draws), "{draws}");
+            let asked = match selector.draw() {
+                Draw::Uniform { asked, .. } | Draw::BySize { asked } => asked,
+            };
+            assert_eq!(asked, 4, "all four count");
+        }
+    }
+
+    #[test]
+    fn the_first_few_are_not_always_the_same_few() {
+        let selector =
+            selector(Close::First { first: 1, of: 3 }, Sample::All, Scheme::Uniform, &[0.25; 4]);
+        let mut first = [0; 4];
+        for round in 0..4000 {
+            let mut asked = selector.select(round, 4, |_| false);
+            selector.order(round, &mut asked);
+            first[asked[0].client as usize] += 1;
+        }
+        assert!(first.iter().all(|n| (850..1150).contains(n)), "{first:?}");
+    }
+
+    #[test]
     fn over_selection_asks_as_many_as_it_says() {
         let close = Close::First { first: 3, of: 5 };
         let selector = selector(close, Sample::All, Scheme::Uniform, &[0.1; 10]);
-        assert_eq!(selector.select(0, FREE, |_| false).len(), 5);
+        assert_eq!(selector.select(0, selector.clients, |_| false).len(), 5);
     }
 }

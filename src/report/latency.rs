@@ -71,11 +71,12 @@ impl Default for Phases {
 }
 
 impl Phases {
-    /// Adds a participation. Who made no step has no compute, upload or round to speak of.
+    /// Adds a participation. Who made no step gave up, perhaps in the middle of its download: it has
+    /// no latencies to speak of.
     pub fn add(&mut self, row: &ClientRow) {
         self.record(Phase::Idle, row.idle);
-        self.record(Phase::Download, row.download);
         if row.outcome != Outcome::NoStep {
+            self.record(Phase::Download, row.download);
             self.record(Phase::Compute, row.compute);
             self.record(Phase::Upload, row.upload);
             self.record(Phase::Round, row.arrived.since(row.dispatched));

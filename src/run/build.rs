@@ -4,7 +4,7 @@ use crate::aggregate::{Participation, Weighting};
 use crate::client::World;
 use crate::data::{Init, TaskKind};
 use crate::device::FleetError;
-use crate::policy::{Selector, Workload};
+use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Server, Training};
@@ -68,7 +68,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
-    let selector = Selector::new(&plan.server, seed, &p);
+    let selector = Selector::new(&plan.server, seed, p.clone());
     let workload = Workload::new(&plan.client, seed, shares.samples);
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let server = Server::new(config, stop, selector, training.clone(), p, start);
@@ -89,7 +89,11 @@ pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
         }
         TaskKind::Synthetic(config) => {
             let data = config.init(seed, plan.task.clients);
-            Arc::new(SoftmaxTrainer::new(data, plan.client.batch, solver(plan), seed))
+            let batch = match plan.client.batch {
+                Batch::Size(size) => size,
+                Batch::Full => usize::MAX,
+            };
+            Arc::new(SoftmaxTrainer::new(data, batch, solver(plan), seed))
         }
     }
 }

@@ -40,8 +40,8 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built { mut server, world, .. } = build(plan, seed, threads, true)?;
-    let (mut taus, mut no_step, mut late, mut longest) = (Vec::new(), 0, 0, Span::ZERO);
+    let Built { mut server, world, .. } = build(plan, seed, 0, true)?;
+    let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
     let mut overflow = None;
     let mut asked = 0;
     match server.open_round(SimTime::ZERO) {
@@ -55,7 +55,7 @@ fn estimate_one(
                     Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);
-                        longest = longest.max(arrival.way.arrives.since(SimTime::ZERO));
+                        arrivals.push(arrival.way.arrives.since(SimTime::ZERO));
                         let deadline = arrival.round.deadline;
                         late += usize::from(deadline.is_some_and(|d| arrival.way.arrives > d));
                     }
@@ -68,9 +68,13 @@ fn estimate_one(
         .min()
         .zip(taus.iter().max())
         .map(|(least, most)| [*least, taus.iter().sum::<u64>() / taus.len() as u64, *most]);
+    arrivals.sort();
+    let longest = arrivals.last().copied().unwrap_or_default();
     let round = match plan.server.close {
-        Close::Deadline(deadline) => deadline.min(longest.max(Span::from_nanos(1))),
-        _ => longest,
+        Close::All => longest,
+        Close::Deadline(deadline) if arrivals.len() < asked => deadline,
+        Close::Deadline(deadline) => deadline.min(longest),
+        Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
     };
     let by_time = plan
         .stop
@@ -139,7 +143,7 @@ impl fmt::Display for Estimate {
         match self.rounds {
             Some(rounds) => {
                 let events = rounds.saturating_mul(self.asked as u64);
-                line(f, "rounds", format!("{rounds} at most, {} client-rounds", count(events)))?;
+                line(f, "rounds", format!("about {rounds}, {} client-rounds", count(events)))?;
             }
             None => line(f, "rounds", "until the target is reached".into())?,
         }

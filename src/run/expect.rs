@@ -1,11 +1,14 @@
 //! Whether what came out is what a scenario said must come out.
 
 use crate::report::{ExpectResult, VariantSummary, number};
-use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario};
+use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side};
 
-/// Judges every `[[expect]]`, on the means over seeds.
-pub fn judge(scenario: &Scenario, runs: &[VariantSummary]) -> Vec<ExpectResult> {
-    scenario.expects.iter().map(|expect| judge_one(scenario, expect, runs)).collect()
+/// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
+/// what is expected of them is left out.
+pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) -> Vec<ExpectResult> {
+    let judged = |expect: &&Expect| !(timing_only && matches!(expect.that, Quantity::Metric(_)));
+    let expects = scenario.expects.iter().filter(judged);
+    expects.map(|expect| judge_one(scenario, expect, runs)).collect()
 }
 
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
@@ -23,21 +26,19 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         }
     };
     let measured = measure(expect.of);
-    let (condition, ok) = match &expect.bound {
-        ExpectBound::AtLeast(bound) => (
-            format!("at least {}", words(bound)),
-            measured.zip(value(bound)).is_some_and(|(measured, bound)| measured >= bound),
-        ),
-        ExpectBound::AtMost(bound) => (
-            format!("at most {}", words(bound)),
-            measured.zip(value(bound)).is_some_and(|(measured, bound)| measured <= bound),
-        ),
-        ExpectBound::Within { of, tolerance } => (
-            format!("within {tolerance} of {}", words(of)),
-            measured
-                .zip(value(of))
-                .is_some_and(|(measured, of)| (measured - of).abs() <= *tolerance),
-        ),
+    let ExpectBound { side, of, within } = expect.bound;
+    let holds = |measured: f64, bound: f64| match side {
+        Side::AtLeast => measured >= bound - within,
+        Side::AtMost => measured <= bound + within,
+        Side::Equals => (measured - bound).abs() <= within,
+    };
+    let ok = measured.zip(value(&of)).is_some_and(|(measured, bound)| holds(measured, bound));
+    let condition = match (side, within) {
+        (Side::AtLeast, 0.0) => format!("at least {}", words(&of)),
+        (Side::AtMost, 0.0) => format!("at most {}", words(&of)),
+        (Side::AtLeast, within) => format!("at least {} less {within:?}", words(&of)),
+        (Side::AtMost, within) => format!("at most {} plus {within:?}", words(&of)),
+        (Side::Equals, within) => format!("within {within:?} of {}", words(&of)),
     };
     let that = format!("{} of {} {condition}", quantity_name(expect.that), name(expect.of));
     ExpectResult { that, ok, measured }

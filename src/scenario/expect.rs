@@ -1,7 +1,7 @@
 //! `[[expect]]` and `[record]`: what must come out, and what is written down.
 
 use super::error::ScenarioError;
-use super::plan::{Expect, ExpectBound, Quantity, RecordClients, Reference, Variant};
+use super::plan::{Expect, ExpectBound, Quantity, RecordClients, Reference, Side, Variant};
 use super::render::short;
 use super::section::Section;
 use super::stop::metrics_of;
@@ -61,23 +61,23 @@ fn read_one(node: &Node, variants: &[Variant]) -> Result<Expect, ScenarioError> 
         },
         _ => node.number().map(Reference::Number),
     };
-    let bound = match section.exactly_one(&["at_least", "at_most", "equals"])? {
-        ("at_least", node) => ExpectBound::AtLeast(reference(node)?),
-        ("at_most", node) => ExpectBound::AtMost(reference(node)?),
-        (_, node) => {
-            let within = section.require("within", "how far from `equals` is near enough")?;
-            let tolerance =
-                within.number_that("within", "a number, 0 or more", |within| within >= 0.0)?;
-            ExpectBound::Within { of: reference(node)?, tolerance }
-        }
+    let (side, node) = match section.exactly_one(&["at_least", "at_most", "equals"])? {
+        ("at_least", node) => (Side::AtLeast, node),
+        ("at_most", node) => (Side::AtMost, node),
+        (_, node) => (Side::Equals, node),
     };
+    let within = match side {
+        Side::Equals => Some(section.require("within", "how far from `equals` is near enough")?),
+        _ => section.get("within"),
+    };
+    let tolerance =
+        |node: &Node| node.number_that("within", "a number, 0 or more", |within| within >= 0.0);
+    let within = within.map_or(Ok(0.0), tolerance)?;
+    let bound = ExpectBound { side, of: reference(node)?, within };
     section.finish("in this [[expect]]")?;
     let quantity = read_quantity(that, &variants[of])?;
     // A comparison needs the same quantity on both sides.
-    if let ExpectBound::AtLeast(Reference::Variant(other))
-    | ExpectBound::AtMost(Reference::Variant(other))
-    | ExpectBound::Within { of: Reference::Variant(other), .. } = bound
-    {
+    if let Reference::Variant(other) = bound.of {
         read_quantity(that, &variants[other])?;
     }
     Ok(Expect { that: quantity, of, bound })

@@ -90,15 +90,25 @@ pub enum Quantity {
 }
 
 /// The condition of an `[[expect]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExpectBound {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpectBound {
+    /// Which side.
+    pub side: Side,
+    /// Of what.
+    pub of: Reference,
+    /// `within`: how far on the other side is still good enough (absolute difference).
+    pub within: f64,
+}
+
+/// Which side of a value is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
     /// `at_least`.
-    AtLeast(Reference),
+    AtLeast,
     /// `at_most`.
-    AtMost(Reference),
-    /// `within = tolerance` of `equals` (absolute difference).
-    #[allow(missing_docs)]
-    Within { of: Reference, tolerance: f64 },
+    AtMost,
+    /// `equals`: neither side, but for what `within` allows.
+    Equals,
 }
 
 /// A number, or the same quantity of another variant (an index into the scenario's variants).

@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::tree::Node;
 use crate::aggregate::Participation;
 use crate::device::FleetConfig;
-use crate::policy::{ClientConfig, Close, Partial, Sample, ServerConfig, Work};
+use crate::policy::{ClientConfig, Close, Partial, Sample, Scheme, ServerConfig, Work};
 
 /// Checks one plan. The tree tells where things were written.
 pub(super) fn check(
@@ -16,8 +16,20 @@ pub(super) fn check(
     if client.work == Work::UntilDeadline {
         until_deadline(tree, server, fleet)?;
     }
-    if let Close::First { .. } = server.close {
-        first_of(tree, server)?;
+    match server.close {
+        Close::First { .. } => first_of(tree, server)?,
+        _ if server.scheme == Scheme::BySize && server.sample == Sample::All => {
+            let error =
+                tree.place("server.scheme").error("drawing by size needs a number of draws");
+            return Err(error
+                .expected("`sample = { clients = 10 }` or `sample = { fraction = 0.3 }` beside it")
+                .note("draws are with replacement, so they would not reach all clients"));
+        }
+        _ => {}
+    }
+    if server.partial == Partial::Discard && !matches!(server.close, Close::Deadline(_)) {
+        let error = tree.place("server.partial").error("without a deadline no work is partial");
+        return Err(error.expected("`close = { deadline = \"30s\" }`, or no `partial`"));
     }
     Ok(())
 }

@@ -5,7 +5,6 @@ use super::quadratic::normal_vector;
 use super::{LocalRun, Model, Tensor, TensorError, Trainer, Values};
 use crate::data::{Shard, Synthetic};
 use crate::metric::{Metric, Metrics};
-use crate::policy::Batch;
 use crate::random::{Purpose, Stream, shuffle, stream};
 use crate::solver::Solver;
 use crossbeam::queue::SegQueue;
@@ -24,7 +23,7 @@ pub struct SoftmaxTrainer {
 struct Shared {
     shape: SoftmaxShape,
     data: Synthetic,
-    batch: Batch,
+    batch: usize,
     solver: Solver,
     seed: u64,
     samples: usize,
@@ -39,8 +38,8 @@ impl Shared {
 }
 
 impl SoftmaxTrainer {
-    /// A trainer of `data`.
-    pub fn new(data: Synthetic, batch: Batch, solver: Solver, seed: u64) -> Self {
+    /// A trainer of `data` in batches of `batch` samples, or of all a client has if it has fewer.
+    pub fn new(data: Synthetic, batch: usize, solver: Solver, seed: u64) -> Self {
         let shape = SoftmaxShape { features: data.features, classes: data.classes };
         let samples = data.train.iter().map(|shard| shard.y.len()).sum();
         let kernels = SegQueue::new();
@@ -70,10 +69,7 @@ impl Trainer for SoftmaxTrainer {
         let shared = self.shared.clone();
         let shard = &shared.data.train[client as usize];
         let all = shard.y.len();
-        let batch = match shared.batch {
-            Batch::Size(size) => size.min(all),
-            Batch::Full => all,
-        };
+        let batch = shared.batch.min(all);
         let w = model.narrow().to_vec();
         let order =
             Order::new(all, batch, stream(shared.seed, Purpose::Batches, client.into(), round));
@@ -232,7 +228,7 @@ mod tests {
     use crate::data::SyntheticConfig;
     use crate::random::Dist;
 
-    fn trainer(batch: Batch) -> SoftmaxTrainer {
+    fn trainer(batch: usize) -> SoftmaxTrainer {
         let size = Dist::fixed(60.0);
         let config = SyntheticConfig { alpha: 1.0, beta: 1.0, features: 7, classes: 5, size };
         SoftmaxTrainer::new(config.init(2, 4), batch, Solver { lr: 0.1 }, 2)
@@ -252,7 +248,7 @@ mod tests {
 
     #[test]
     fn steps_in_one_go_and_one_by_one_are_the_same() {
-        let trainer = trainer(Batch::Size(8));
+        let trainer = trainer(8);
         let model = Arc::new(Model::new(trainer.start(3, 0.1)));
         let mut at_once = trainer.begin(model.clone(), 1, 5);
         at_once.steps(23);
@@ -265,7 +261,7 @@ mod tests {
     /// steps are two ways to the same thing.
     #[test]
     fn one_full_step_of_everyone_is_a_step_down_the_global_gradient() {
-        let trainer = trainer(Batch::Full);
+        let trainer = trainer(usize::MAX);
         let model = Arc::new(Model::new(trainer.start(3, 0.3)));
         let shares = trainer
             .shared
@@ -295,7 +291,7 @@ mod tests {
 
     #[test]
     fn tensors_have_pytorchs_layout_and_come_back() {
-        let trainer = trainer(Batch::Full);
+        let trainer = trainer(usize::MAX);
         let values: Vec<f64> = trainer.start(3, 0.3).iter().map(|v| f64::from(*v as f32)).collect();
         let tensors = trainer.tensors(&values);
         assert_eq!((tensors[0].shape.clone(), tensors[1].shape.clone()), (vec![5, 7], vec![5]));

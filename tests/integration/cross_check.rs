@@ -75,8 +75,8 @@ impl Run {
             let since = back.insert(row.int("client"), arrived).unwrap_or(0);
             let nanos = match phase {
                 "idle" => dispatched - since,
-                "download" => row.int("download_ns"),
                 _ if is(row, "no_step") => continue,
+                "download" => row.int("download_ns"),
                 "compute" => row.int("compute_ns"),
                 "upload" => row.int("upload_ns"),
                 "round" => arrived - dispatched,

@@ -147,3 +147,41 @@ fn time_up_in_the_middle_of_a_round_ends_the_run_there() {
     assert_eq!((variant.rounds, variant.virtual_seconds), (2, 25.0));
     assert_eq!((variant.stopped_by, variant.outcomes), ("time", [4, 0, 0, 2]));
 }
+
+#[test]
+fn a_round_whose_deadline_is_the_end_of_the_run_still_counts() {
+    // Client 1 never makes a step, so every round waits for its deadline.
+    let text = scenario("", "", &["1s", "9s"]).replace("stop.rounds = 3", "stop.time = \"30s\"");
+    let variant = &Simulated::run(&text, 1).summary.variants[0];
+    assert_eq!((variant.rounds, variant.virtual_seconds), (3, 30.0));
+    assert_eq!((variant.stopped_by, variant.outcomes), ("time", [3, 0, 3, 0]));
+}
+
+#[test]
+fn nobody_is_always_first_or_always_passed_over() {
+    // Four clients so alike that they arrive at the same nanosecond.
+    let text = scenario("work = { steps = 4 }", "", &["1s"; 4])
+        .replace("{ deadline = \"10s\" }", "{ first = 2, of = 3 }")
+        .replace("stop.rounds = 3", "stop.rounds = 200");
+    let run = Simulated::run(&text, 1);
+    let mut used = [0; 4];
+    for [client, outcome] in run.columns("clients.csv", ["client", "outcome"]) {
+        used[client.parse::<usize>().unwrap()] += u32::from(outcome == "used");
+    }
+    assert!(used.iter().all(|n| (70..130).contains(n)), "{used:?}");
+    let asked = run.columns("rounds.csv", ["asked"]);
+    assert!(asked.iter().all(|[asked]| asked == "3"), "who arrives now can be asked now");
+}
+
+#[test]
+fn unbiased_weights_count_the_busy_as_no_progress() {
+    let server = "partial = \"discard\"\nparticipation = \"unbiased\"";
+    let run = Simulated::run(
+        &scenario("work = { steps = [8, 10, 4] }", server, &["1s", "830ms", "3s"]),
+        2,
+    );
+    let rows = run.columns("clients.csv", ["round", "outcome", "weight"]);
+    let used = rows.iter().filter(|row| row[1] == "used");
+    // FedNova gives each its p_i, in round 2 too, in which client 2 could not be asked.
+    assert!(used.clone().count() == 6 && used.clone().all(|row| row[2] == "0.3333333333333333"));
+}

@@ -1,9 +1,10 @@
 //! Runs that fail leave what they had, marked incomplete, and say where it happened.
 
 use crate::simulated::{options, scenario};
+use gruppetto::actors::Pacemaker;
 use gruppetto::metric::Metrics;
 use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
-use gruppetto::run::{self, Built, assemble, trainer};
+use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
 use gruppetto::server::Training;
 use gruppetto::train::{LocalRun, Model, Pool, Tensor, TensorError, Trainer};
@@ -126,6 +127,24 @@ fn a_server_actor_that_panics_does_too() {
     let message = fails(broken, 0);
     for part in ["the server", "round 1", "seed 77", "index out of bounds"] {
         assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+/// On the wall clock training is begun and stepped by tasks of the runtime, which drops those that
+/// panic without a word; the run must not wait for them for ever.
+#[test]
+fn panics_under_the_wall_clock_end_the_run() {
+    for server in ["close = \"all\"", "close = { deadline = \"1s\" }"] {
+        let text = TEXT.replace("close = \"all\"", server);
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { pacemaker: Pacemaker::Wall(50.0), ..options(folder.path(), 1) };
+        let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
+        let result = run::run_with(&scenario(&text), &options, &mut (), &built);
+        let message = result.unwrap_err().to_string();
+        for part in ["client 3", "round 4", "seed 77", "matrix is singular"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+        is_incomplete(&folder.path().join("run"), &message, 3);
     }
 }
 

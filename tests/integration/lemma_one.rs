@@ -156,3 +156,43 @@ fn equal_steps_make_both_agree_to_rounding() {
     let chi2: Vec<f64> = run.summary.variants.iter().map(|variant| variant.chi2).collect();
     assert!(chi2.iter().all(|chi2| *chi2 < 1e-12), "{chi2:?}");
 }
+
+/// Equal steps, but only some take part: still the same model, for both weightings and whichever
+/// way those who are missing are dealt with.
+#[test]
+fn equal_steps_make_both_agree_when_only_some_take_part() {
+    for participation in ["renormalize", "unbiased"] {
+        for scheme in ["uniform", "by-size"] {
+            let server = format!(
+                "close = \"all\"\nsample = {{ clients = 1 }}\nscheme = \"{scheme}\"\n\
+                 participation = \"{participation}\""
+            );
+            let text = two_clients(0.05, [25, 25], 50).replace("close = \"all\"", &server);
+            let run = Simulated::run(&text, 1);
+            let gap = difference(&run.x("fedavg"), &run.x("fednova"));
+            assert!(gap < 1e-13, "{participation}, {scheme}: {gap}");
+        }
+    }
+}
+
+/// With sampling, the effective weights tend to p: drawn by size, by draws; drawn uniformly,
+/// unbiased weights do it and renormalised ones nearly.
+#[test]
+fn sampled_clients_are_heard_in_proportion_to_their_data() {
+    let text = two_clients(0.001, [5, 5], 20_000).replace("evaluate_every = 20000", "evaluate_every = 20000\nsample = { clients = 1 }\nscheme = \"SCHEME\"\nparticipation = \"HOW\"");
+    for (scheme, how) in
+        [("by-size", "renormalize"), ("by-size", "unbiased"), ("uniform", "unbiased")]
+    {
+        let text = text.replace("SCHEME", scheme).replace("HOW", how);
+        let folder = tempfile::tempdir().unwrap();
+        let options = gruppetto::run::Options {
+            timing_only: true,
+            ..crate::simulated::options(folder.path(), 1)
+        };
+        let summary =
+            gruppetto::run::run(&crate::simulated::scenario(&text), &options, &mut ()).unwrap();
+        for variant in summary.variants {
+            assert!(variant.chi2 < 1e-3, "{scheme}, {how}, {}: {}", variant.name, variant.chi2);
+        }
+    }
+}

@@ -62,7 +62,7 @@ proptest! {
         clients in 3usize..40, seed in 0u64..1_000_000, spread in 0.0..1.5f64,
         close in 0usize..3, discard in any::<bool>(),
     ) {
-        let partial = if discard { "\npartial = \"discard\"" } else { "" };
+        let partial = if discard && close == 1 { "\npartial = \"discard\"" } else { "" };
         let server = format!("{}{partial}", CLOSES[close]);
         let run = simulate(&random_fleet(clients, seed, spread, "{ steps = 15 }", &server));
         let names = ["round", "dispatched_ns", "arrived_ns", "outcome", "tau"];

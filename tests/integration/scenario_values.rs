@@ -7,7 +7,7 @@ use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
 use gruppetto::policy::{Amount, Batch, Close, Late, Partial, Redraw, Sample, Scheme, Work};
 use gruppetto::random::{Dist, Shape};
-use gruppetto::scenario::{ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario};
+use gruppetto::scenario::{ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side};
 use std::fs;
 
 fn parse(text: &str) -> Scenario {
@@ -212,9 +212,15 @@ fn stop_target_record_and_expect() {
     assert_eq!((target.metric, target.bound), (Metric::TestAccuracy, Bound::AtLeast(0.8)));
     let [first, second, third] = &scenario.expects[..] else { panic!() };
     assert_eq!(first.that, Quantity::Metric(Metric::TestAccuracy));
-    assert_eq!((first.of, &first.bound), (0, &ExpectBound::AtLeast(Reference::Variant(1))));
+    assert_eq!(
+        (first.of, &first.bound),
+        (0, &ExpectBound { side: Side::AtLeast, of: Reference::Variant(1), within: 0.0 })
+    );
     assert_eq!((second.that, second.of), (Quantity::Waste, 1));
-    assert_eq!(third.bound, ExpectBound::Within { of: Reference::Number(10.0), tolerance: 1.0 });
+    assert_eq!(
+        third.bound,
+        ExpectBound { side: Side::Equals, of: Reference::Number(10.0), within: 1.0 }
+    );
     // Only what a variant sets differs.
     let [nova, avg] = &scenario.variants[..] else { panic!() };
     assert_eq!(avg.plan.server.rule.weighting, Weighting::FedAvg);
