@@ -20,6 +20,8 @@ pub use latency::{Phase, Phases, write_hlog};
 pub use ledger::{Files, Ledger};
 pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};
-pub use summary::{ExpectResult, LatencySummary, Status, Summary, VariantSummary};
+pub use summary::{
+    ExpectResult, LatencySummary, OverSeeds, Spread, Status, Summary, VariantSummary,
+};
 pub use tensors::{LoadError, load_tensors, save_tensors};
 pub use terminal::{Style, number, results};

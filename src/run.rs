@@ -11,8 +11,8 @@ pub use expect::judge;
 use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
 use crate::clock::{SimTime, Span};
 use crate::report::{
-    ClientsCsv, FileError, Files, FolderError, Ledger, Phases, RoundsCsv, RunFolder, Status,
-    Summary, save_tensors, write_hlog,
+    ClientsCsv, FileError, Files, FolderError, Ledger, OverSeeds, Phases, RoundsCsv, RunFolder,
+    Status, Summary, save_tensors, write_hlog,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
@@ -109,6 +109,7 @@ pub fn run_with(
         error: None,
         scenario_digest: format!("{:032x}", xxh3_128(scenario.resolved.as_bytes())),
         variants: Vec::new(),
+        over_seeds: Vec::new(),
         expect: Vec::new(),
     };
     let result = run_all(scenario, options, folder.as_ref(), observer, builder, &mut summary);
@@ -116,6 +117,7 @@ pub fn run_with(
         Some(folder) => write_latencies(folder, &summary, scenario.repeats),
         None => Ok(()),
     };
+    summary.over_seeds = OverSeeds::of(&summary.variants);
     // The first trouble is the one to report; it may well be the cause of the next.
     let result = result.and(logged.map_err(Error::from));
     match &result {

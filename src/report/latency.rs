@@ -84,6 +84,15 @@ impl Phases {
         }
     }
 
+    /// Adds everything of another run.
+    pub fn merge(&mut self, other: &Phases) {
+        for phase in Phase::ALL {
+            let i = phase as usize;
+            self.histograms[i].add(&other.histograms[i]).expect("histograms that grow as needed");
+            self.longest[i] = self.longest[i].max(other.longest[i]);
+        }
+    }
+
     /// The histogram of a phase.
     pub fn get(&self, phase: Phase) -> &Histogram<u64> {
         &self.histograms[phase as usize]

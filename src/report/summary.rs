@@ -4,6 +4,7 @@ use super::latency::{Phase, Phases};
 use crate::metric::{Metric, Metrics};
 use crate::record::Outcome;
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::collections::BTreeMap;
 
 /// The whole scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -21,8 +22,70 @@ pub struct Summary {
     pub scenario_digest: String,
     /// One entry per variant and seed.
     pub variants: Vec<VariantSummary>,
+    /// One entry per variant: mean and spread over its seeds.
+    pub over_seeds: Vec<OverSeeds>,
     /// One entry per `[[expect]]`.
     pub expect: Vec<ExpectResult>,
+}
+
+/// A variant over all its seeds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct OverSeeds {
+    pub name: String,
+    pub seeds: usize,
+    pub metrics: BTreeMap<&'static str, Spread>,
+    pub rounds: Spread,
+    pub virtual_seconds: Spread,
+    pub chi2: Spread,
+    pub missing_mass: Spread,
+    pub waste: Spread,
+}
+
+/// The mean of a quantity and, with several seeds, its standard deviation between them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Spread {
+    pub mean: f64,
+    pub std: Option<f64>,
+}
+
+impl Spread {
+    /// Of these values, of which there is at least one.
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Spread { mean, std: (n > 1.0).then(|| (squares / (n - 1.0)).sqrt()) }
+    }
+}
+
+impl OverSeeds {
+    /// Groups runs by variant, in their order.
+    pub fn of(runs: &[VariantSummary]) -> Vec<OverSeeds> {
+        let groups = runs.chunk_by(|a, b| a.name == b.name);
+        groups.map(OverSeeds::of_one).collect()
+    }
+
+    fn of_one(runs: &[VariantSummary]) -> OverSeeds {
+        let spread = |of: &dyn Fn(&VariantSummary) -> f64| {
+            Spread::of(&runs.iter().map(of).collect::<Vec<_>>())
+        };
+        let metric = |metric: Metric| {
+            let values: Option<Vec<f64>> = runs.iter().map(|run| run.metrics.get(metric)).collect();
+            Some((metric.name(), Spread::of(&values?)))
+        };
+        OverSeeds {
+            name: runs[0].name.clone(),
+            seeds: runs.len(),
+            metrics: Metric::ALL.into_iter().filter_map(metric).collect(),
+            rounds: spread(&|run| run.rounds as f64),
+            virtual_seconds: spread(&|run| run.virtual_seconds),
+            chi2: spread(&|run| run.chi2),
+            missing_mass: spread(&|run| run.missing_mass),
+            waste: spread(&|run| run.waste),
+        }
+    }
 }
 
 /// Whether a run or a scenario came to its end.

@@ -1,7 +1,7 @@
 //! The table a user sees at the end.
 
 use super::latency::{Phase, Phases};
-use super::summary::{Summary, VariantSummary};
+use super::summary::{Spread, Summary, VariantSummary};
 use crate::clock::Span;
 use crate::metric::Metric;
 use std::fmt::Write;
@@ -158,7 +158,7 @@ fn label(metric: Metric) -> &'static str {
 /// Latencies of every variant, or once for all whose devices behaved alike.
 fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
     let tables: Vec<String> =
-        groups.iter().map(|group| latency_table(&group.runs[0].latency_seconds)).collect();
+        groups.iter().map(|group| latency_table(&of_all_seeds(group))).collect();
     let mut shown = vec![false; groups.len()];
     for first in 0..groups.len() {
         if shown[first] {
@@ -183,6 +183,12 @@ fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
         let _ = writeln!(out, "{}", style.bold(&head));
         let _ = writeln!(out, "{}", tables[first]);
     }
+}
+
+fn of_all_seeds(group: &Group<'_>) -> Phases {
+    let mut all = Phases::default();
+    group.runs.iter().for_each(|run| all.merge(&run.latency_seconds));
+    all
 }
 
 fn latency_table(phases: &Phases) -> String {
@@ -213,13 +219,12 @@ fn mean(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> f64 {
 
 /// The mean, and with several seeds their standard deviation.
 fn spread(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> String {
-    let mean = mean(group, &of);
-    if group.runs.len() < 2 {
-        return number(mean);
+    let values: Vec<f64> = group.runs.iter().map(|run| of(run)).collect();
+    let Spread { mean, std } = Spread::of(&values);
+    match std {
+        None => number(mean),
+        Some(std) => format!("{} ±{}", number(mean), two_digits(std)),
     }
-    let squares = group.runs.iter().map(|run| (of(run) - mean).powi(2)).sum::<f64>();
-    let std = (squares / (group.runs.len() - 1) as f64).sqrt();
-    format!("{} ±{}", number(mean), two_digits(std))
 }
 
 /// Four significant digits, for people.
@@ -239,6 +244,9 @@ pub fn number(value: f64) -> String {
 }
 
 fn two_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
     if (1e-3..100.0).contains(&value) { format!("{value:.3}") } else { format!("{value:.1e}") }
 }
 
