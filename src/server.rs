@@ -5,86 +5,22 @@
 //! when a round ends, the aggregator what the updates make of the model, the meter whose gradients
 //! moved it. It never sleeps and never sends; the actor around it does.
 
+mod round;
 mod stop;
 #[cfg(test)]
 mod tests;
 
+pub use round::{Arrival, Request, Round};
 pub use stop::stop_reason;
 
 use crate::aggregate::{Aggregator, Applied, Contribution, Weigher};
-use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::device::Itinerary;
+use crate::clock::{SimTime, TimeOverflow};
 use crate::metric::Metrics;
 use crate::policy::{Asked, Close, Closing, Partial, Selector, ServerConfig, Stop, Verdict};
 use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
 use crate::theory::Meter;
-use crate::train::{Model, Panicked, Pool, Ticket, Trainer, evaluate};
+use crate::train::{Model, Panicked, Pool, Trainer, evaluate};
 use std::sync::{Arc, OnceLock};
-
-/// What everyone asked in one round knows.
-pub struct Round {
-    /// Its number, from 1.
-    pub number: u64,
-    /// When it opened.
-    pub opened: SimTime,
-    /// When it closes whoever is missing.
-    pub deadline: Option<SimTime>,
-    /// When clients must be back; `None`: they take the time their work needs.
-    pub due: Option<SimTime>,
-    /// The model they start from; `None` in runs that do not train.
-    pub model: Option<Arc<Model>>,
-    /// When it closed, once it has.
-    pub closed: OnceLock<SimTime>,
-}
-
-/// A client is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Who, and how often it was drawn.
-    pub asked: Asked,
-    /// How long it had been idle.
-    pub idle: Span,
-}
-
-/// An update, or the news that there is none.
-pub struct Arrival {
-    /// The round it was asked in.
-    pub round: Arc<Round>,
-    /// What it was asked.
-    pub request: Request,
-    /// When it was where.
-    pub way: Itinerary,
-    /// Index of its class.
-    pub class: u16,
-    /// ‖a‖₁ of the steps it made.
-    pub accumulation: f64,
-    /// Δ to come; `None` if nothing was trained.
-    pub change: Option<Box<Ticket<Vec<f64>>>>,
-}
-
-impl Arrival {
-    /// Its row, as far as the client knows: what becomes of it is the server's to say.
-    fn row(&self) -> ClientRow {
-        let way = &self.way;
-        ClientRow {
-            round: self.round.number,
-            client: self.request.asked.client,
-            class: self.class,
-            outcome: Outcome::NoStep,
-            staleness: 0,
-            tau: way.tau,
-            accumulation: self.accumulation,
-            dispatched: self.round.opened,
-            download: way.downloaded.since(self.round.opened),
-            compute: way.computed.since(way.downloaded),
-            upload: way.arrives.since(way.computed),
-            arrived: way.arrives,
-            idle: self.request.idle,
-            superseded: Span::ZERO,
-            raw_weight: 0.0,
-        }
-    }
-}
 
 /// What an arrival means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
     let (share, speedup) = (median(shares), median(speedups));
     let start = median(starts) * 1e3;
     Ok(vec![
-        Figure::new("whole run, 30 clients, 5 epochs: share in kernels", percent(share))
+        Figure::new("whole run, 30 clients, 5 epochs: time in training", percent(share))
             .goal("at least 80 %", share >= 0.8),
         Figure::new("  two workers against one", format!("{speedup:.2} x"))
             .goal("at least 1.8", speedup >= 1.8),

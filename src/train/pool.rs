@@ -17,6 +17,9 @@
 //! What is computed does not depend on who computes it or when: the number of threads changes the
 //! time a run takes and nothing else.
 
+#[cfg(test)]
+mod tests;
+
 use crate::clock::SimTime;
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 use std::collections::BTreeMap;
@@ -304,97 +307,4 @@ pub fn describe(panic: &(dyn std::any::Any + Send)) -> Panicked {
         .map(|text| text.to_string())
         .or_else(|| panic.downcast_ref::<String>().cloned());
     Panicked(text.unwrap_or_else(|| "panicked without a message".into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    fn at(nanos: u64) -> SimTime {
-        SimTime::from_nanos(nanos)
-    }
-
-    #[test]
-    fn results_come_back_whoever_computed_them() {
-        for helpers in [0, 1, 6] {
-            let pool = Pool::new(helpers, 8).unwrap();
-            // Asked for in an order that has nothing to do with that of submission.
-            let mut tickets: Vec<_> = (0..500u64)
-                .map(|i| (i * 7919 % 500, pool.submit(at(i * 7919 % 500), 1, move || i * i)))
-                .collect();
-            tickets.sort_by_key(|(when, _)| *when);
-            let sum: u64 = tickets.into_iter().map(|(_, ticket)| ticket.wait().unwrap()).sum();
-            assert_eq!(sum, (0..500u64).map(|i| i * i).sum::<u64>());
-        }
-    }
-
-    #[test]
-    fn look_ahead_is_bounded_and_waiting_in_the_wrong_order_does_not_lock_up() {
-        let begun = Arc::new(AtomicUsize::new(0));
-        let pool = Pool::new(2, usize::MAX).unwrap();
-        let tickets: Vec<_> = (0..100)
-            .map(|i| {
-                let begun = begun.clone();
-                pool.submit(at(i), 1, move || begun.fetch_add(1, Ordering::SeqCst))
-            })
-            .collect();
-        std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(begun.load(Ordering::SeqCst), 3 * AHEAD_PER_THREAD);
-        for ticket in tickets.into_iter().rev() {
-            ticket.wait().unwrap();
-        }
-    }
-
-    #[test]
-    fn the_costliest_of_the_window_is_begun_first() {
-        let order = Arc::new(Mutex::new(Vec::new()));
-        let pool = Pool::new(1, 8).unwrap();
-        // The first job holds the only helper until the others are in the queue.
-        let (open, gate) = bounded::<()>(1);
-        let first = pool.submit(at(0), 9, move || gate.recv().is_ok());
-        let tickets: Vec<_> = [(1, 2), (2, 7), (3, 1), (4, 7)]
-            .map(|(when, cost)| {
-                let order = order.clone();
-                pool.submit(at(when), cost, move || order.lock().unwrap().push(when))
-            })
-            .into();
-        // Waiting means helping, so nobody waits before all are done.
-        open.send(()).unwrap();
-        while order.lock().unwrap().len() < 4 {
-            std::thread::yield_now();
-        }
-        assert_eq!(*order.lock().unwrap(), [2, 4, 1, 3]);
-        assert!(first.wait().unwrap());
-        tickets.into_iter().for_each(|ticket| ticket.wait().unwrap());
-    }
-
-    #[test]
-    fn a_ticket_thrown_away_frees_its_place() {
-        let pool = Pool::new(1, usize::MAX).unwrap();
-        for round in 0..50u64 {
-            let thrown: Vec<_> =
-                (0..20).map(|i| pool.submit(at(round * 100 + i), 1, || ())).collect();
-            let kept = pool.submit(at(round * 100 + 50), 1, || 3);
-            if round % 2 == 0 {
-                std::thread::sleep(Duration::from_micros(300));
-            }
-            drop(thrown);
-            assert_eq!(kept.wait(), Ok(3));
-        }
-        let deadline = Instant::now() + Duration::from_secs(5);
-        while pool.shared.lock().begun > 0 {
-            assert!(Instant::now() < deadline, "places leaked");
-            std::thread::yield_now();
-        }
-    }
-
-    #[test]
-    fn a_panic_is_a_result_and_the_thread_lives_on() {
-        let pool = Pool::new(1, usize::MAX).unwrap();
-        let bad = pool.submit(at(1), 1, || -> u8 { panic!("gradient {} is gone", 3) });
-        let good = pool.submit(at(2), 1, || 5);
-        assert_eq!(bad.wait(), Err(Panicked("gradient 3 is gone".into())));
-        assert_eq!(good.wait(), Ok(5));
-    }
 }
