@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 .PHONY: demo test check bench clean
 
 demo:
-	$(CARGO) build --release --locked --quiet
+	$(CARGO) build --release --locked
 	./target/release/gruppetto run scenarios/demo.toml --force
 
 test:

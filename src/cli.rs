@@ -7,8 +7,8 @@ pub use arguments::Arguments;
 
 use crate::bench::{Extent, bench};
 use crate::report::{Style, results};
-use crate::run::{self, Error, estimate};
-use crate::scenario::{Scenario, Variant};
+use crate::run::{self, Error, estimate, preflight};
+use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments};
 use bars::Bars;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -64,9 +64,7 @@ impl Problem {
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = load(arguments)?;
     let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
-    if options.timing_only {
-        refuse_endless(&scenario)?;
-    }
+    preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     let mut bars = Bars::new(&scenario, quiet || arguments.json);
     let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
@@ -90,26 +88,13 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         text
     };
     print(&text)?;
-    let met = summary.expect.iter().all(|expect| expect.ok);
+    let met = summary.expect.iter().all(|expect| expect.ok || expect.skipped);
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
-}
-
-/// A target is a metric, and a run without training has none.
-fn refuse_endless(scenario: &Scenario) -> Result<(), Problem> {
-    let endless =
-        |variant: &&Variant| variant.plan.stop.rounds.is_none() && variant.plan.stop.time.is_none();
-    match scenario.variants.iter().find(endless) {
-        None => Ok(()),
-        Some(variant) => Err(Problem::usage(format!(
-            "error: with --timing-only variant {} would never end: [stop] has only a target, and \
-             nothing is measured\n  = help: add --set stop.rounds=100",
-            variant.name
-        ))),
-    }
 }
 
 fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+    preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
     let estimates = estimate(&scenario, threads).map_err(Problem::usage)?;
     let mut text = heading(&scenario);

@@ -3,10 +3,12 @@
 mod build;
 mod estimate;
 mod expect;
+mod preflight;
 
 pub use build::{BuildError, Built, assemble, build, trainer};
 pub use estimate::{Estimate, estimate};
 pub use expect::judge;
+pub use preflight::preflight;
 
 use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
 use crate::clock::{SimTime, Span};
@@ -16,7 +18,7 @@ use crate::report::{
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -106,6 +108,7 @@ pub fn run_with(
         name: scenario.name.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         status: Status::Incomplete,
+        timing_only: options.timing_only,
         error: None,
         scenario_digest: format!("{:032x}", xxh3_128(scenario.resolved.as_bytes())),
         variants: Vec::new(),
@@ -156,6 +159,7 @@ fn run_all(
         files = Some(Files { rounds: RoundsCsv::create(&folder.file("rounds.csv"))?, clients });
     }
     let pacemaker = options.pacemaker;
+    let mut told = Instant::now();
     for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
             let one = One { scenario, variant, seed, builder, pacemaker, folder };
@@ -165,6 +169,14 @@ fn run_all(
             observer.end();
             one.log_end(&result, summary);
             result?;
+            // Killed in a later run, the folder still tells of those that are over; thousands of
+            // short ones need not be told one by one.
+            if let Some(folder) = folder
+                && (summary.variants.len() < 64 || told.elapsed() > Duration::from_secs(1))
+            {
+                folder.write_summary(summary)?;
+                told = Instant::now();
+            }
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ pub(super) struct Bars {
 impl Bars {
     pub(super) fn new(scenario: &Scenario, hidden: bool) -> Self {
         let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
-        Bars { width: width.min(24), repeats: scenario.repeats, hidden, bar: None }
+        Bars { width: width.min(20), repeats: scenario.repeats, hidden, bar: None }
     }
 }
 
@@ -35,7 +35,7 @@ impl Observer for Bars {
         }
         let stop = variant.plan.stop.clone();
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{prefix} {bar:24.cyan/dim} {msg}");
+        let style = ProgressStyle::with_template("{prefix} {bar:16.cyan/dim} {wide_msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
         let seeds = if self.repeats > 1 { format!(" seed {seed}") } else { String::new() };
         bar.set_prefix(format!("{:width$}{seeds}", variant.name, width = self.width));

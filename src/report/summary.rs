@@ -15,6 +15,8 @@ pub struct Summary {
     pub version: String,
     /// Whether everything that was asked for is here.
     pub status: Status,
+    /// Whether the schedule alone was run.
+    pub timing_only: bool,
     /// What went wrong, if something did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -183,6 +185,8 @@ pub struct LatencySummary {
 pub struct ExpectResult {
     pub that: String,
     pub ok: bool,
+    /// Not measured, because nothing was trained.
+    pub skipped: bool,
     pub measured: Option<f64>,
 }
 

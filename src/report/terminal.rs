@@ -42,7 +42,7 @@ struct Group<'a> {
     runs: Vec<&'a VariantSummary>,
 }
 
-/// The results of a scenario as text, at most 80 columns wide for up to four variants.
+/// The results of a scenario as text, at most 80 columns wide unless a name is longer than that allows.
 pub fn results(summary: &Summary, style: Style) -> String {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in &summary.variants {
@@ -52,11 +52,21 @@ pub fn results(summary: &Summary, style: Style) -> String {
         }
     }
     let mut out = String::new();
-    for groups in groups.chunks(4) {
+    let seeds = groups.iter().map(|group| group.runs.len()).max().unwrap_or(0);
+    if seeds > 1 {
+        let _ = writeln!(
+            out,
+            "{}\n",
+            style.dim(&format!("mean ± standard deviation of {seeds} seeds"))
+        );
+    }
+    let columns = (80 - LABEL) / column_width(&groups).min(80 - LABEL);
+    for groups in groups.chunks(columns) {
         metrics_table(&mut out, groups, style);
         out.push('\n');
     }
     latency_tables(&mut out, &groups, style);
+    divergences(&mut out, summary, style);
     expectations(&mut out, summary, style);
     out
 }
@@ -64,15 +74,22 @@ pub fn results(summary: &Summary, style: Style) -> String {
 /// A row of the first table: its label and how to get a cell.
 type Row<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
 
+/// Columns of the labels in the first table.
+const LABEL: usize = 22;
+
+fn column_width(groups: &[Group<'_>]) -> usize {
+    groups.iter().map(|group| group.name.len() + 2).max().unwrap_or(0).max(18)
+}
+
 fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
-    let width = groups.iter().map(|group| group.name.len() + 2).max().unwrap_or(0).max(17);
-    let mut head = format!("{:22}", "");
+    let width = column_width(groups);
+    let mut head = format!("{:LABEL$}", "");
     for group in groups {
         let _ = write!(head, "{:>width$}", group.name);
     }
     let _ = writeln!(out, "{}", style.bold(head.trim_end()));
     for (label, cell) in rows(groups) {
-        let _ = write!(out, "{label:22}");
+        let _ = write!(out, "{label:LABEL$}");
         for group in groups {
             let cell = cell(group);
             // Padding counts characters, not bytes: ± and τ are one column each.
@@ -96,14 +113,8 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     let mut row = |label: &str, cell: Box<dyn Fn(&Group<'_>) -> String + 'a>| {
         rows.push((label.into(), cell));
     };
-    row(
-        "simulated time",
-        Box::new(|group| {
-            let mean = mean(group, |run| run.virtual_seconds);
-            Span::from_nanos_f64(mean * 1e9).map_or("-".into(), |span| span.to_string())
-        }),
-    );
-    row("rounds", Box::new(|group| number(mean(group, |run| run.rounds as f64))));
+    row("simulated time", Box::new(|group| duration(mean(group, |run| run.virtual_seconds))));
+    row("rounds", Box::new(|group| spread(group, |run| run.rounds as f64)));
     row(
         "local steps τ",
         Box::new(|group| {
@@ -113,7 +124,7 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
         }),
     );
     row(
-        "χ² of the weights",
+        "χ² of those heard",
         Box::new(|group| {
             // Rounding leaves 1e-16 where the truth is 0.
             spread(group, |run| if run.chi2 < 1e-12 { 0.0 } else { run.chi2 })
@@ -124,8 +135,8 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     row(
         "late / no step",
         Box::new(|group| {
-            let sum = |i: usize| group.runs.iter().map(|run| run.outcomes[i]).sum::<u64>();
-            format!("{} / {}", sum(1), sum(2))
+            let mean = |i: usize| number(mean(group, |run| run.outcomes[i] as f64));
+            format!("{} / {}", mean(1), mean(2))
         }),
     );
     if groups.iter().any(|group| group.runs.iter().any(|run| run.target.is_some())) {
@@ -134,15 +145,20 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             Box::new(|group| {
                 let times: Vec<f64> =
                     group.runs.iter().filter_map(|run| run.target?.virtual_seconds).collect();
-                if times.len() < group.runs.len() {
-                    return "not reached".into();
+                let mean = duration(times.iter().sum::<f64>() / times.len() as f64);
+                match (times.len(), group.runs.len()) {
+                    (0, _) => "not reached".into(),
+                    (reached, all) if reached < all => format!("{mean} ({reached} of {all})"),
+                    _ => mean,
                 }
-                let mean = times.iter().sum::<f64>() / times.len() as f64;
-                Span::from_nanos_f64(mean * 1e9).map_or("-".into(), |span| span.to_string())
             }),
         );
     }
     rows
+}
+
+fn duration(seconds: f64) -> String {
+    Span::from_nanos_f64(seconds * 1e9).map_or("-".into(), |span| span.to_string())
 }
 
 fn label(metric: Metric) -> &'static str {
@@ -205,8 +221,20 @@ fn latency_table(phases: &Phases) -> String {
     out
 }
 
+/// A run that ended because its model blew up did not come to the end it was meant to.
+fn divergences(out: &mut String, summary: &Summary, style: Style) {
+    for run in summary.variants.iter().filter(|run| run.stopped_by == "diverged") {
+        let text = format!("{} diverged in round {} (seed {})", run.name, run.rounds, run.seed);
+        let _ = writeln!(out, "{}: a smaller client.lr may help", style.paint("31;1", &text));
+    }
+}
+
 fn expectations(out: &mut String, summary: &Summary, style: Style) {
     for expect in &summary.expect {
+        if expect.skipped {
+            let _ = writeln!(out, "skipped  {} (nothing was trained)", expect.that);
+            continue;
+        }
         let measured = expect.measured.map_or("nothing".into(), number);
         let verdict = style.verdict(expect.ok);
         let _ = writeln!(out, "{verdict}  {} (measured {measured})", expect.that);

@@ -2,14 +2,14 @@
 
 use crate::aggregate::{Participation, Weighting};
 use crate::client::World;
-use crate::data::{Init, TaskKind};
+use crate::data::{Init, SyntheticConfig, TaskKind};
 use crate::device::FleetError;
 use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Server, Training};
 use crate::solver::Solver;
-use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, TensorError, Trainer};
+use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, Tensor, TensorError, Trainer};
 use std::sync::Arc;
 
 /// A run cannot be set up.
@@ -108,6 +108,23 @@ fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, Buil
             trainer.values(&tensors).map_err(init)
         }
     }
+}
+
+/// Whether the file of initial parameters, if there is one, holds this task's tensors.
+pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
+    let Init::File(path) = &plan.task.init else {
+        return Ok(());
+    };
+    let tensors = load_tensors(path)?;
+    let found = match &plan.task.kind {
+        TaskKind::Quadratic(task) => Tensor::find(&tensors, "x", &[task.dim]).map(drop),
+        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
+            Tensor::find(&tensors, "weight", &[*classes, *features])
+                .and_then(|_| Tensor::find(&tensors, "bias", &[*classes]))
+                .map(drop)
+        }
+    };
+    found.map_err(|source| BuildError::Init { path: path.clone(), source })
 }
 
 /// Weighting and participation in words, for those who read a plan.

@@ -4,11 +4,14 @@ use crate::report::{ExpectResult, VariantSummary, number};
 use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
-/// what is expected of them is left out.
+/// what is expected of them is skipped.
 pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) -> Vec<ExpectResult> {
-    let judged = |expect: &&Expect| !(timing_only && matches!(expect.that, Quantity::Metric(_)));
-    let expects = scenario.expects.iter().filter(judged);
-    expects.map(|expect| judge_one(scenario, expect, runs)).collect()
+    let judge = |expect: &Expect| {
+        let judged = judge_one(scenario, expect, runs);
+        let skipped = timing_only && matches!(expect.that, Quantity::Metric(_));
+        ExpectResult { skipped, ok: judged.ok && !skipped, ..judged }
+    };
+    scenario.expects.iter().map(judge).collect()
 }
 
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
@@ -41,7 +44,7 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         (Side::Equals, within) => format!("within {within:?} of {}", words(&of)),
     };
     let that = format!("{} of {} {condition}", quantity_name(expect.that), name(expect.of));
-    ExpectResult { that, ok, measured }
+    ExpectResult { that, ok, skipped: false, measured }
 }
 
 fn mean(that: Quantity, variant: &str, runs: &[VariantSummary]) -> Option<f64> {

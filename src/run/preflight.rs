@@ -1,0 +1,91 @@
+//! What can be known to fail before anything is touched.
+
+use super::build::check_start;
+use crate::data::TaskKind;
+use crate::policy::{Close, Sample, Work};
+use crate::scenario::{Plan, Scenario};
+
+/// More local steps than this in one round are surely a slip of a unit.
+const MOST_STEPS: f64 = 1e9;
+
+/// Looks for reasons why a scenario cannot be run here. `timing_only` runs need no data.
+pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
+    let available = available_memory();
+    for variant in &scenario.variants {
+        let fail = |text: String| Err(format!("error: variant {}: {text}", variant.name));
+        let plan = &variant.plan;
+        let endless = plan.stop.rounds.is_none() && plan.stop.time.is_none();
+        if timing_only && endless {
+            return fail(
+                "with --timing-only it would never end: [stop] has only a target, and nothing is \
+                 measured\n  = help: add --set stop.rounds=100"
+                    .into(),
+            );
+        }
+        if let Some(steps) = steps_until_deadline(plan)
+            && steps > MOST_STEPS
+        {
+            return fail(format!(
+                "the fastest class makes {steps:.1e} local steps before the deadline, more than \
+                 {MOST_STEPS:.0e}\n  = help: is the unit of `step_time` or of the deadline right?"
+            ));
+        }
+        let needed = least_memory(plan, timing_only);
+        if let Some(available) = available
+            && needed > available
+        {
+            let gigabytes = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
+            return fail(format!(
+                "it needs at least {} of memory and {} are free\n  = help: fewer clients, smaller \
+                 samples, or --timing-only",
+                gigabytes(needed),
+                gigabytes(available)
+            ));
+        }
+        if let (false, Err(error)) = (timing_only, check_start(plan)) {
+            return fail(error.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Steps of the fastest class's typical device, where the deadline alone ends the work.
+fn steps_until_deadline(plan: &Plan) -> Option<f64> {
+    let (Work::UntilDeadline, Close::Deadline(deadline)) = (&plan.client.work, plan.server.close)
+    else {
+        return None;
+    };
+    let steps = plan.fleet.classes.iter().map(|class| class.step_time.typical().max(1.0));
+    Some(deadline.nanos() as f64 / steps.fold(f64::INFINITY, f64::min))
+}
+
+/// Bytes that are needed for certain: bookkeeping of all clients, actors of those who are asked at
+/// once, a few copies of the model and, for training, the data.
+fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
+    let clients = plan.task.clients as f64;
+    let asked = match (plan.server.close, plan.server.sample) {
+        (Close::First { of, .. }, _) => of as f64,
+        (_, Sample::All) => clients,
+        (_, Sample::Clients(count)) => count as f64,
+        (_, Sample::Fraction(part)) => part * clients,
+    };
+    let schedule = 80.0 * clients + 1000.0 * asked;
+    if timing_only {
+        return schedule;
+    }
+    let data = match &plan.task.kind {
+        TaskKind::Quadratic(task) => clients * task.dim as f64 * 8.0,
+        TaskKind::Synthetic(task) => {
+            clients * task.size.typical() * (task.features as f64 + 2.0) * 4.0
+        }
+    };
+    schedule + data + 4.0 * 8.0 * plan.task.parameters() as f64
+}
+
+/// Bytes that this machine could give; `None` where it does not tell.
+fn available_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(1024.0 * kilobytes)
+}
