@@ -10,6 +10,7 @@ mod lemma_one;
 mod memory;
 mod outputs;
 mod properties;
+mod refusals;
 mod repeatable;
 mod scenario_docs;
 mod scenario_errors;
