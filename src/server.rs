@@ -50,6 +50,9 @@ pub enum ServerError {
     #[error("training client {client} panicked: {source}")]
     #[allow(missing_docs)]
     Training { client: u32, source: Panicked },
+    /// The training of a client panicked whose update was not wanted any more.
+    #[error("training a client that came late panicked: {0}")]
+    Unwanted(Panicked),
     /// An evaluation panicked.
     #[error("evaluating the model panicked: {0}")]
     Evaluation(Panicked),
@@ -208,6 +211,9 @@ impl Server {
         &mut self,
         now: SimTime,
     ) -> Result<(RoundRow, Option<StopReason>), ServerError> {
+        if let Some(panic) = self.training.as_ref().and_then(|training| training.pool.panicked()) {
+            return Err(ServerError::Unwanted(panic));
+        }
         let Applied { tau_eff, scale } = self.aggregator.apply(&mut self.x);
         for (client, raw) in &self.used {
             self.meter.add(*client as usize, tau_eff * raw * scale);

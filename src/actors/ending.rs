@@ -102,6 +102,10 @@ impl Trouble for ServerError {
     fn into_run_error(self, place: String, seed: u64) -> RunError {
         match self {
             ServerError::Time(source) => RunError::Time { place, seed, source },
+            ServerError::Unwanted(message) => {
+                let place = format!("training of a client that came late, {place}");
+                RunError::Panicked { place, seed, message }
+            }
             ServerError::Evaluation(message) => {
                 RunError::Panicked { place: format!("evaluation, {place}"), seed, message }
             }

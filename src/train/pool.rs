@@ -66,6 +66,8 @@ struct State {
     /// Helpers with nothing to do.
     idle: usize,
     busy: Duration,
+    /// The first panic of a job, whether or not anybody still wants its result.
+    panicked: Option<Panicked>,
     closed: bool,
 }
 
@@ -221,8 +223,11 @@ impl Pool {
     ) -> Place {
         let shared = self.shared.clone();
         let work = Box::new(move || {
-            let taken = Taken(shared);
             let result = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| describe(&*panic));
+            if let Err(panic) = &result {
+                shared.lock().panicked.get_or_insert_with(|| panic.clone());
+            }
+            let taken = Taken(shared);
             deliver((result, taken));
         });
         let mut state = self.shared.lock();
@@ -231,6 +236,11 @@ impl Pool {
         state.queue.insert(place, (cost, work));
         self.shared.call(state);
         place
+    }
+
+    /// The first panic of a job, if there was one: its result may have been thrown away.
+    pub fn panicked(&self) -> Option<Panicked> {
+        self.shared.lock().panicked.clone()
     }
 
     /// Time spent in jobs so far, summed over threads.

@@ -87,4 +87,22 @@ fn a_panic_is_a_result_and_the_thread_lives_on() {
     let good = pool.submit(at(2), 1, || 5);
     assert_eq!(bad.wait(), Err(Panicked("gradient 3 is gone".into())));
     assert_eq!(good.wait(), Ok(5));
+    assert_eq!(pool.panicked(), Some(Panicked("gradient 3 is gone".into())));
+}
+
+#[test]
+fn a_panic_is_not_lost_with_its_ticket() {
+    let pool = Pool::new(1, 8).unwrap();
+    let (begun, has_begun) = bounded::<()>(1);
+    let thrown = pool.submit(at(1), 1, move || {
+        begun.send(()).unwrap();
+        panic!("nobody hears me");
+    });
+    has_begun.recv().unwrap();
+    drop::<Ticket<()>>(thrown);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while pool.panicked().is_none() {
+        assert!(Instant::now() < deadline);
+        std::thread::yield_now();
+    }
 }
