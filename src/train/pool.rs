@@ -24,6 +24,7 @@ use crate::clock::SimTime;
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -37,6 +38,8 @@ type Work = Box<dyn FnOnce() + Send>;
 const AHEAD_PER_THREAD: usize = 4;
 /// More may wait as long as all of them take no more than this many bytes.
 const AHEAD_BYTES: usize = 1 << 25;
+/// How long a helper listens before it sleeps.
+const PATIENCE: Duration = Duration::from_micros(150);
 /// A window need not be wider than this for the order in it to be good.
 const WIDEST: usize = 64;
 
@@ -54,6 +57,8 @@ pub struct Pool {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    /// Goes up whenever there may be something new to do.
+    news: AtomicUsize,
     ahead: usize,
 }
 
@@ -114,11 +119,35 @@ impl Shared {
             } else if state.closed {
                 return;
             } else {
-                state.idle += 1;
-                state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-                state.idle -= 1;
+                let heard = self.news.load(Ordering::Acquire);
+                drop(state);
+                let soon = self.listen(heard);
+                state = self.lock();
+                // News may have come between listening and locking; who goes to sleep now would
+                // miss it.
+                if !soon && self.news.load(Ordering::Acquire) == heard && !state.closed {
+                    state.idle += 1;
+                    state =
+                        self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                    state.idle -= 1;
+                }
             }
         }
+    }
+
+    /// Waits a moment for news. The pause between two rounds is shorter than it takes to put a thread
+    /// to sleep and wake it again.
+    fn listen(&self, heard: usize) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            for _ in 0..32 {
+                if self.news.load(Ordering::Acquire) != heard {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        false
     }
 
     fn work(&self, job: Work) {
@@ -131,6 +160,7 @@ impl Shared {
     /// still costs a call to the system.
     fn call(&self, state: MutexGuard<'_, State>) {
         let wanted = state.idle > 0 && !state.queue.is_empty();
+        self.news.fetch_add(1, Ordering::Release);
         drop(state);
         if wanted {
             self.changed.notify_one();
@@ -159,6 +189,7 @@ impl Pool {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
+            news: AtomicUsize::new(0),
             ahead: small.max((helpers + 1) * AHEAD_PER_THREAD),
         });
         let helpers = (0..helpers)

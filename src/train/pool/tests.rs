@@ -1,7 +1,6 @@
 //! What the pool promises to those who wait, and to those who give up waiting.
 
 use super::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn at(nanos: u64) -> SimTime {
     SimTime::from_nanos(nanos)
