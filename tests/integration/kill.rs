@@ -83,3 +83,27 @@ fn a_killed_run_is_replaced_only_by_force() {
     assert_eq!(summary(&out)["status"], "complete");
     assert_eq!(rows(&out.join("rounds.csv")).len(), 2);
 }
+
+#[test]
+fn runs_that_were_over_are_told_of_though_a_later_one_is_killed() {
+    let variants =
+        "[[variant]]\nname = \"short\"\nset = { stop.rounds = 5 }\n[[variant]]\nname = \"long\"\n";
+    let workshop = Workshop::new(&format!("{ENDLESS}{variants}"));
+    let mut child = workshop.command(&["run", "s.toml", "--out", "out", "-q"]).spawn().unwrap();
+    let out = workshop.path("out");
+    let began = Instant::now();
+    let second =
+        || fs::read_to_string(out.join("rounds.csv")).is_ok_and(|text| text.contains("\nlong,"));
+    while !second() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the second run does not begin");
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = summary(&out);
+    assert_eq!(told["status"], "incomplete");
+    let variants = told["variants"].as_array().unwrap();
+    assert_eq!(variants.len(), 1);
+    assert_eq!((&variants[0]["name"], &variants[0]["rounds"]), (&"short".into(), &5.into()));
+    assert_eq!(variants[0]["status"], "complete");
+}
