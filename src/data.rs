@@ -68,6 +68,15 @@ impl TaskConfig {
         }
     }
 
+    /// Bytes of the data of all clients together, if they have `samples` samples in all.
+    pub fn data_bytes(&self, samples: f64) -> f64 {
+        match &self.kind {
+            TaskKind::Quadratic(quadratic) => self.clients as f64 * quadratic.dim as f64 * 8.0,
+            // A row has its features, the constant of the bias and the label.
+            TaskKind::Synthetic(synthetic) => samples * (synthetic.features as f64 + 2.0) * 4.0,
+        }
+    }
+
     /// Number of model parameters d.
     pub fn parameters(&self) -> usize {
         match &self.kind {

@@ -80,7 +80,6 @@ pub struct Server {
     /// (client, raw weight) of the updates used so far in this round.
     used: Vec<(u32, f64)>,
     tau: [f64; 3],
-    metrics: Metrics,
 }
 
 impl Server {
@@ -111,7 +110,6 @@ impl Server {
             asked: 0,
             used: Vec::new(),
             tau: [0.0; 3],
-            metrics: Metrics::default(),
             config,
             stop,
             selector,
@@ -244,13 +242,12 @@ impl Server {
     }
 
     /// Measures the model as it is; `None` in runs that do not train.
-    pub fn evaluate(&mut self) -> Result<Option<Metrics>, ServerError> {
+    pub fn evaluate(&self) -> Result<Option<Metrics>, ServerError> {
         let Some(Training { trainer, pool }) = &self.training else {
             return Ok(None);
         };
         let model = Arc::new(Model::new(self.x.clone()));
-        self.metrics = evaluate(trainer, pool, &model).map_err(ServerError::Evaluation)?;
-        Ok(Some(self.metrics))
+        evaluate(trainer, pool, &model).map(Some).map_err(ServerError::Evaluation)
     }
 
     /// Whether rounds close while somebody who was asked may still be about to answer.

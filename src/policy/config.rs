@@ -94,6 +94,18 @@ pub struct ServerConfig {
     pub evaluate_every: u64,
 }
 
+impl ServerConfig {
+    /// How many clients a round asks (or, by size, how often it draws) when nobody is busy.
+    pub fn wanted(&self, clients: usize) -> usize {
+        match (self.close, self.sample) {
+            (Close::First { of, .. }, _) => of,
+            (_, Sample::All) => clients,
+            (_, Sample::Clients(count)) => count,
+            (_, Sample::Fraction(part)) => ((part * clients as f64).round() as usize).max(1),
+        }
+    }
+}
+
 /// When a round closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {

@@ -1,6 +1,6 @@
 //! Who is asked.
 
-use super::{Close, Sample, Scheme, ServerConfig};
+use super::{Close, Scheme, ServerConfig};
 use crate::aggregate::{Draw, Participation};
 use crate::random::{Purpose, Stream, index, shuffle, stream};
 use rand::RngExt;
@@ -47,13 +47,10 @@ impl Selector {
     /// A selector for clients with shares `p`.
     pub fn new(config: &ServerConfig, seed: u64, p: Arc<[f64]>) -> Self {
         let clients = p.len();
-        let (wanted, tie_break) = match (config.close, config.sample) {
-            (Close::First { of, .. }, _) => (of, TieBreak::Drawn),
-            (_, Sample::All) => (clients, TieBreak::ByNumber),
-            (_, Sample::Clients(count)) => (count, TieBreak::ByNumber),
-            (_, Sample::Fraction(part)) => {
-                (((part * clients as f64).round() as usize).max(1), TieBreak::ByNumber)
-            }
+        let wanted = config.wanted(clients);
+        let tie_break = match config.close {
+            Close::First { .. } => TieBreak::Drawn,
+            Close::All | Close::Deadline(_) => TieBreak::ByNumber,
         };
         let cumulative = match config.scheme {
             Scheme::Uniform => Vec::new(),
@@ -178,7 +175,7 @@ fn without_replacement(mut items: Vec<u32>, count: usize, rng: &mut Stream) -> V
 mod tests {
     use super::*;
     use crate::aggregate::{RuleConfig, TauEff, Weighting};
-    use crate::policy::{Late, Partial};
+    use crate::policy::{Late, Partial, Sample};
 
     fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector {
         let rule = RuleConfig {

@@ -2,7 +2,6 @@
 
 use super::build::{BuildError, Built, build, rule_in_words};
 use crate::clock::{SimTime, Span};
-use crate::data::TaskKind;
 use crate::policy::Close;
 use crate::scenario::{Plan, Scenario};
 use std::fmt;
@@ -108,10 +107,8 @@ fn estimate_one(
 fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads: usize) -> u64 {
     let clients = plan.task.clients as u64;
     let parameters = plan.task.parameters() as u64;
-    let data = match &plan.task.kind {
-        TaskKind::Quadratic(task) => clients * task.dim as u64 * 8,
-        TaskKind::Synthetic(task) => workload.samples() * (task.features as u64 + 2) * 4 * 10 / 9,
-    };
+    // A tenth of the samples is there for testing.
+    let data = plan.task.data_bytes(workload.samples() as f64 / 0.9) as u64;
     let models = 4 + 6 * threads as u64;
     asked as u64 * LIVE_CLIENT + clients * 80 + data + models * parameters * 8
 }

@@ -2,7 +2,7 @@
 
 use super::build::check_start;
 use crate::data::TaskKind;
-use crate::policy::{Close, Sample, Work};
+use crate::policy::{Close, Work};
 use crate::scenario::{Plan, Scenario};
 
 /// More local steps than this in one round are surely a slip of a unit.
@@ -63,22 +63,16 @@ fn steps_until_deadline(plan: &Plan) -> Option<f64> {
 /// once, a few copies of the model and, for training, the data.
 fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
     let clients = plan.task.clients as f64;
-    let asked = match (plan.server.close, plan.server.sample) {
-        (Close::First { of, .. }, _) => of as f64,
-        (_, Sample::All) => clients,
-        (_, Sample::Clients(count)) => count as f64,
-        (_, Sample::Fraction(part)) => part * clients,
-    };
+    let asked = plan.server.wanted(plan.task.clients) as f64;
     let schedule = 80.0 * clients + 1000.0 * asked;
     if timing_only {
         return schedule;
     }
-    let data = match &plan.task.kind {
-        TaskKind::Quadratic(task) => clients * task.dim as f64 * 8.0,
-        TaskKind::Synthetic(task) => {
-            clients * task.size.typical() * (task.features as f64 + 2.0) * 4.0
-        }
+    let typical = match &plan.task.kind {
+        TaskKind::Quadratic(_) => 0.0,
+        TaskKind::Synthetic(task) => task.size.typical(),
     };
+    let data = plan.task.data_bytes(clients * typical);
     schedule + data + 4.0 * 8.0 * plan.task.parameters() as f64
 }
 

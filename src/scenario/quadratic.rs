@@ -6,6 +6,7 @@ use super::section::Section;
 use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::data::{Centers, Curvature, QuadraticConfig};
+use crate::matrix::{Matrix, NotPositiveDefinite};
 use crate::random::{Dist, Shape};
 
 /// Reads the keys of a quadratic task.
@@ -155,31 +156,15 @@ fn matrix(node: &Node, index: usize, dim: usize) -> Result<Vec<Vec<f64>>, Scenar
         let error = wrong(&format!("is not symmetric: row {i}, column {j}"));
         return Err(error.expected("the same number on both sides of the diagonal"));
     }
-    match is_positive_definite(&rows) {
-        true => Ok(rows),
-        false => Err(wrong("is not positive definite").expected("all eigenvalues above 0")),
+    let any = vec![0.0; dim];
+    match Matrix::from_rows(&rows).solve(&any) {
+        Ok(_) => Ok(rows),
+        Err(NotPositiveDefinite) => {
+            Err(wrong("is not positive definite").expected("all eigenvalues above 0"))
+        }
     }
 }
 
 fn pairs(dim: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..dim).flat_map(|i| (0..i).map(move |j| (i, j)))
-}
-
-/// Whether the Cholesky factor of a symmetric matrix exists.
-fn is_positive_definite(matrix: &[Vec<f64>]) -> bool {
-    let mut factor: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
-    for (i, given) in matrix.iter().enumerate() {
-        let mut row: Vec<f64> = Vec::with_capacity(i + 1);
-        for j in 0..=i {
-            let other = if j == i { &row } else { &factor[j] };
-            let rest = given[j] - row.iter().zip(other).take(j).map(|(a, b)| a * b).sum::<f64>();
-            match j == i {
-                true if rest > 0.0 && rest.is_finite() => row.push(rest.sqrt()),
-                true => return false,
-                false => row.push(rest / factor[j][j]),
-            }
-        }
-        factor.push(row);
-    }
-    true
 }

@@ -1,30 +1,23 @@
 //! Disks and files that run full: a clear error, and what was written is intact.
 
-use crate::support::{Tmpfs, Workshop, assert_beginning_of, names, rows, stderr, summary};
+use crate::support::{
+    Tmpfs, Workshop, assert_beginning_of, many_rows, names, rows, stderr, summary,
+};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 /// Writes about 3 MB: 5,000 rounds of five clients.
-const MANY_ROWS: &str = r#"
-name = "many-rows"
-stop.rounds = 5000
-task = { kind = "quadratic", clients = 5, dim = 2 }
-client.work.steps = { uniform = [1, 9] }
-server.close = "all"
-
-[[fleet.class]]
-name = "phone"
-step_time = { lognormal = { median = "50ms", sigma = 0.5 } }
-jitter = 0.3
-"#;
+fn three_megabytes() -> String {
+    many_rows(5, 5000)
+}
 
 #[test]
 fn a_full_disk_leaves_whole_lines_and_says_so() {
     let Some(disk) = Tmpfs::mount("size=200k") else {
         return;
     };
-    let workshop = Workshop::new(MANY_ROWS);
+    let workshop = Workshop::new(&three_megabytes());
     let whole = workshop.run("whole", &[]);
     let out = disk.path().join("run");
     let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
@@ -56,7 +49,7 @@ fn a_disk_without_any_room_is_an_error_too() {
     };
     // Fill it to the last page.
     let _ = fs::write(disk.path().join("filler"), vec![0; 1 << 16]);
-    let workshop = Workshop::new(MANY_ROWS);
+    let workshop = Workshop::new(&three_megabytes());
     let out = disk.path().join("run");
     let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
@@ -94,7 +87,7 @@ fn assert_incomplete_without(output: &Output, out: &Path, missing: &str) {
 
 #[test]
 fn a_model_that_cannot_be_written_is_not_left_in_halves() {
-    let workshop = Workshop::new(MANY_ROWS);
+    let workshop = Workshop::new(&three_megabytes());
     let arguments = ["--set", "stop.rounds=3", "--set", "task.dim=4000"];
     let output = run_limited(&workshop, 8192, "out", &arguments);
     let out = workshop.path("out");
@@ -106,7 +99,7 @@ fn a_model_that_cannot_be_written_is_not_left_in_halves() {
 #[test]
 fn latencies_that_cannot_be_written_make_a_run_incomplete() {
     // Many different durations make a long histogram; everything else stays short.
-    let workshop = Workshop::new(MANY_ROWS);
+    let workshop = Workshop::new(&three_megabytes());
     let arguments = [
         "--timing-only",
         "--set=stop.rounds=3",

@@ -1,28 +1,19 @@
 //! A run that is killed leaves what it had.
 
-use crate::support::{Workshop, assert_beginning_of, header, rows, stderr, summary};
+use crate::support::{Workshop, assert_beginning_of, header, many_rows, rows, stderr, summary};
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Would take hours.
-const ENDLESS: &str = r#"
-name = "endless"
-stop.rounds = 1000000000
-task = { kind = "quadratic", clients = 4, dim = 3 }
-client.work.steps = { uniform = [1, 9] }
-server.close = "all"
-
-[[fleet.class]]
-name = "phone"
-step_time = { lognormal = { median = "50ms", sigma = 0.5 } }
-jitter = 0.3
-"#;
+fn endless() -> String {
+    many_rows(4, 1_000_000_000)
+}
 
 #[test]
 fn a_killed_run_keeps_its_rows_and_is_marked_incomplete() {
-    let workshop = Workshop::new(ENDLESS);
+    let workshop = Workshop::new(&endless());
     let mut child = workshop
         .command(&["run", "s.toml", "--out", "killed"])
         .stdout(Stdio::null())
@@ -63,7 +54,7 @@ fn a_killed_run_keeps_its_rows_and_is_marked_incomplete() {
 
 #[test]
 fn a_killed_run_is_replaced_only_by_force() {
-    let workshop = Workshop::new(ENDLESS);
+    let workshop = Workshop::new(&endless());
     let mut child = workshop.command(&["run", "s.toml", "--out", "out", "-q"]).spawn().unwrap();
     let out = workshop.path("out");
     let began = Instant::now();
@@ -88,7 +79,7 @@ fn a_killed_run_is_replaced_only_by_force() {
 fn runs_that_were_over_are_told_of_though_a_later_one_is_killed() {
     let variants =
         "[[variant]]\nname = \"short\"\nset = { stop.rounds = 5 }\n[[variant]]\nname = \"long\"\n";
-    let workshop = Workshop::new(&format!("{ENDLESS}{variants}"));
+    let workshop = Workshop::new(&format!("{}{variants}", endless()));
     let mut child = workshop.command(&["run", "s.toml", "--out", "out", "-q"]).spawn().unwrap();
     let out = workshop.path("out");
     let began = Instant::now();

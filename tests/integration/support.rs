@@ -15,6 +15,25 @@ pub fn gruppetto() -> Command {
     command
 }
 
+/// A small quadratic with `clients` clients that draws everything there is to draw, for as many
+/// rounds as a test needs.
+pub fn many_rows(clients: usize, rounds: u64) -> String {
+    format!(
+        r#"
+name = "many-rows"
+stop.rounds = {rounds}
+task = {{ kind = "quadratic", clients = {clients}, dim = 3 }}
+client.work.steps = {{ uniform = [1, 9] }}
+server.close = "all"
+
+[[fleet.class]]
+name = "phone"
+step_time = {{ lognormal = {{ median = "50ms", sigma = 0.5 }} }}
+jitter = 0.3
+"#
+    )
+}
+
 /// A temporary folder with one scenario in it, `s.toml`, where commands are run.
 pub struct Workshop(TempDir);
 
