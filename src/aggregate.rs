@@ -7,10 +7,17 @@
 //!
 //! Both w_i and τ_eff are ratios whose denominators are known only when the last client has
 //! arrived, but their numerators are sums. An [`Aggregator`] therefore keeps running sums, in
-//! arrival order, and never a list of updates.
+//! arrival order, and never a list of updates. What it comes to is handed to the server's
+//! [`Optimizer`].
 
 mod aggregator;
+mod census;
+mod optimizer;
 mod rule;
+mod weigher;
 
-pub use aggregator::{Aggregator, Applied, Contribution, Weigher};
+pub use aggregator::{Aggregator, Applied};
+pub use census::Census;
+pub use optimizer::{Adaptive, Moment, Optimizer, OptimizerConfig, SlowMo};
 pub use rule::{Draw, Participation, RuleConfig, TauEff, Weighting};
+pub use weigher::{Contribution, Weigher};

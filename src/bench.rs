@@ -2,11 +2,14 @@
 //!
 //! Machines are noisy, so what counts are ratios of things measured side by side: the kernel
 //! against NumPy and against the core's own peak, two workers against one, rows written against
-//! rows not written. Absolute rates are for orientation.
+//! rows not written, a step with momentum against one without. Absolute rates are for orientation.
 
+mod aggregate;
 mod engine;
 mod kernel;
 mod laps;
+mod laws;
+mod steps;
 mod whole_run;
 
 use std::fmt::Display;
@@ -55,14 +58,23 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
         }
     };
     show(kernel::figures(extent));
+    show(laws::figures(extent));
+    show(kernel::quadratics(extent));
     show(whole_run::figures(extent)?);
     show(engine::figures(extent)?);
+    // Last: the engine measures its memory, and these vectors should not be part of it.
+    show(aggregate::figures(extent));
     Ok(())
 }
 
 /// A rate in millions a second.
 fn millions(rate: f64) -> String {
     format!("{:.3} M/s", rate / 1e6)
+}
+
+/// A share or a difference.
+fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
 }
 
 /// The middle of several measurements.

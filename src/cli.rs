@@ -2,14 +2,15 @@
 
 mod arguments;
 mod bars;
+mod trace;
 
 pub use arguments::Arguments;
 
 use crate::bench::{Extent, bench};
-use crate::report::{Style, results};
-use crate::run::{self, Error, estimate, preflight};
+use crate::report::{Style, number, results};
+use crate::run::{self, Error, Outlook, estimate, preflight};
 use crate::scenario::Scenario;
-use arguments::{CheckArguments, Command, RunArguments};
+use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use bars::Bars;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ pub fn main(arguments: Arguments) -> ExitCode {
     let done = match &arguments.command {
         Command::Run(run) => run_scenario(run, arguments.quiet),
         Command::Check(check) => check_scenario(check),
+        Command::Theory(theory) => predict(theory),
+        Command::Trace(command) => trace::trace(command, arguments.quiet),
         Command::Bench { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
             let mut printed = Ok(());
@@ -88,6 +91,9 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         text
     };
     print(&text)?;
+    if run::has_failed(&scenario, &summary) {
+        return Ok(ExitCode::from(FAILED));
+    }
     let met = summary.expect.iter().all(|expect| expect.ok || expect.skipped);
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
@@ -106,6 +112,61 @@ fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn predict(arguments: &TheoryArguments) -> Result<ExitCode, Problem> {
+    let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+    preflight(&scenario, true).map_err(Problem::usage)?;
+    let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;
+    let text = match &arguments.sweep {
+        Some(sweep) => curves(&outlooks, sweep)?,
+        None if arguments.json => {
+            let (name, seed) = (&scenario.name, scenario.seed);
+            let json = serde_json::json!({ "name": name, "seed": seed, "variants": outlooks });
+            format!("{}\n", serde_json::to_string_pretty(&json).expect("plain data"))
+        }
+        None => {
+            let mut text = heading(&scenario);
+            outlooks.iter().for_each(|outlook| text.push_str(&format!("{outlook}\n")));
+            text
+        }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Figure 4's three curves, for every variant.
+fn curves(outlooks: &[Outlook], sweep: &Sweep) -> Result<String, Problem> {
+    let mut text = "variant,prox,alpha,weight_bias,slowdown,relative_variance\n".to_string();
+    for outlook in outlooks {
+        let Outlook::Predicted(prediction) = outlook else {
+            continue;
+        };
+        for prox in sweep.values() {
+            let alpha = prediction.lr * prox;
+            // A little over 1 by rounding is 1.
+            if alpha > 1.0 + 1e-9 {
+                return Err(Problem::usage(format!(
+                    "error: --sweep: α = lr · prox is {} at prox = {}, and must not be above 1\n  \
+                     = help: with lr = {} go up to prox = {}",
+                    number(alpha),
+                    number(prox),
+                    prediction.lr,
+                    number(1.0 / prediction.lr)
+                )));
+            }
+            let point = prediction.at_prox(prox);
+            text.push_str(&format!(
+                "{},{prox},{},{},{},{}\n",
+                prediction.variant,
+                point.alpha,
+                point.weight_bias,
+                point.slowdown,
+                point.relative_variance
+            ));
+        }
+    }
+    Ok(text)
 }
 
 fn load(arguments: &RunArguments) -> Result<Scenario, Problem> {

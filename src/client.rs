@@ -8,9 +8,11 @@
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::{Fleet, Itinerary, Pace, Trip};
 use crate::policy::Workload;
-use crate::server::{Arrival, Request, Round, Training};
-use crate::solver::Solver;
-use crate::train::LocalRun;
+use crate::random::{Purpose, stream};
+use crate::server::{Arrival, Errand, Request, Round, Training};
+use crate::solver::{Correction, Recipe};
+use crate::train::{Job, LocalRun, Model};
+use rand::RngExt;
 use std::sync::Arc;
 
 /// What all clients of a run share.
@@ -22,48 +24,64 @@ pub struct World {
     /// Everybody's work.
     pub workload: Workload,
     /// Everybody's local update law.
-    pub solver: Solver,
+    pub recipe: Recipe,
     /// `None`: the schedule alone is run.
     pub training: Option<Training>,
 }
 
 impl World {
     /// Virtual time: everything that will happen to a client that is asked now.
-    pub fn set_out(&self, round: Arc<Round>, request: Request) -> Result<Arrival, TimeOverflow> {
+    pub fn set_out(
+        &self,
+        round: Arc<Round>,
+        request: Request,
+        errand: Errand,
+    ) -> Result<Arrival, TimeOverflow> {
         let client = request.asked.client;
         let device = &self.fleet.devices[client as usize];
-        let way = device.itinerary(&self.trip(client, &round), &mut self.pace(client, &round))?;
+        let way = device.itinerary(
+            &self.trip(&round, &request, errand.key),
+            &mut self.pace(client, errand.key),
+        )?;
+        if let Some(end) = self.vanishes(&request, errand.key, &way) {
+            return Ok(self.arrival(round, request, way.cut(end), true, None));
+        }
         // Who will come too late to be used need not really train.
-        let in_time = round.deadline.is_none_or(|deadline| way.arrives <= deadline);
+        let in_time = round.useless_after.is_none_or(|after| way.arrives <= after);
         let change = match (&self.training, &round.model) {
             (Some(Training { trainer, pool }), Some(model)) if way.tau > 0 && in_time => {
-                let (trainer, model, number) = (trainer.clone(), model.clone(), round.number);
+                let (trainer, job) = (trainer.clone(), self.job(model, &round, client, errand));
                 let cost = way.tau * self.workload.batch(client) as u64;
                 Some(Box::new(pool.submit(way.arrives, cost, move || {
-                    let mut run = trainer.begin(model, client, number);
+                    let mut run = trainer.begin(job);
                     run.steps(way.tau);
                     run.change()
                 })))
             }
             _ => None,
         };
-        Ok(self.arrival(round, request, way, change))
+        Ok(self.arrival(round, request, way, false, change))
     }
 
     /// Wall time: the beginning of a client's way.
-    pub fn begin_walk(&self, round: Arc<Round>, request: Request) -> Result<Walk, TimeOverflow> {
+    pub fn begin_walk(
+        &self,
+        round: Arc<Round>,
+        request: Request,
+        errand: Errand,
+    ) -> Result<Walk, TimeOverflow> {
         let client = request.asked.client;
         let device = &self.fleet.devices[client as usize];
-        let downloaded = round.opened.after(device.download)?;
+        let (downloaded, key) = (request.at.after(device.download)?, errand.key);
         let run = match (&self.training, &round.model) {
             (Some(Training { trainer, .. }), Some(model)) => {
-                Some(trainer.begin(model.clone(), client, round.number))
+                Some(trainer.begin(self.job(model, &round, client, errand)))
             }
             _ => None,
         };
         Ok(Walk {
-            trip: self.trip(client, &round),
-            pace: self.pace(client, &round),
+            trip: self.trip(&round, &request, key),
+            pace: self.pace(client, key),
             upload: device.upload,
             downloaded,
             now: downloaded,
@@ -72,6 +90,24 @@ impl World {
             round,
             request,
         })
+    }
+
+    /// Wall time: what becomes of a client that will vanish on its way, known beforehand.
+    pub fn vanishing(
+        &self,
+        round: &Arc<Round>,
+        request: Request,
+        key: u64,
+    ) -> Result<Option<Arrival>, TimeOverflow> {
+        let client = request.asked.client;
+        let device = &self.fleet.devices[client as usize];
+        if self.fleet.dropout[usize::from(device.class)] == 0.0 {
+            return Ok(None);
+        }
+        let way =
+            device.itinerary(&self.trip(round, &request, key), &mut self.pace(client, key))?;
+        let end = self.vanishes(&request, key, &way);
+        Ok(end.map(|end| self.arrival(round.clone(), request, way.cut(end), true, None)))
     }
 
     /// Wall time: the end of a client's way, when its upload is through.
@@ -83,17 +119,44 @@ impl World {
             }
             _ => None,
         };
-        Ok(self.arrival(walk.round, walk.request, way, change))
+        Ok(self.arrival(walk.round, walk.request, way, false, change))
     }
 
-    fn trip(&self, client: u32, round: &Round) -> Trip {
-        let steps = self.workload.steps(client, round.number);
-        Trip { start: round.opened, steps, due: round.due }
+    /// When a client vanishes, if it does: at a uniformly drawn moment of its way.
+    fn vanishes(&self, request: &Request, key: u64, way: &Itinerary) -> Option<SimTime> {
+        let client = request.asked.client;
+        let class = self.fleet.devices[client as usize].class;
+        let chance = self.fleet.dropout[usize::from(class)];
+        if chance == 0.0 || way.tau == 0 {
+            return None;
+        }
+        let mut rng = stream(self.seed, Purpose::Dropout, u64::from(client), key);
+        let vanishes = rng.random::<f64>() < chance;
+        let nanos = way.arrives.since(request.at).nanos();
+        // Before its arrival, so that it is not heard and lost at once.
+        let at = ((rng.random::<f64>() * nanos as f64) as u64).min(nanos.saturating_sub(1));
+        vanishes.then(|| SimTime::from_nanos(request.at.nanos() + at))
     }
 
-    fn pace(&self, client: u32, round: &Round) -> Pace {
+    fn job(&self, model: &Arc<Model>, round: &Round, client: u32, errand: Errand) -> Job {
+        let class = self.fleet.devices[client as usize].class;
+        Job {
+            model: model.clone(),
+            client,
+            round: errand.key,
+            solver: self.recipe.solver(class, round.number),
+            correction: Correction { shared: round.shared.clone(), own: errand.own },
+        }
+    }
+
+    fn trip(&self, round: &Round, request: &Request, key: u64) -> Trip {
+        let steps = self.workload.steps(request.asked.client, key);
+        Trip { start: request.at, steps, due: round.due }
+    }
+
+    fn pace(&self, client: u32, key: u64) -> Pace {
         let device = &self.fleet.devices[client as usize];
-        Pace::new(device, self.seed, u64::from(client), round.number)
+        Pace::new(device, self.seed, u64::from(client), key)
     }
 
     fn arrival(
@@ -101,11 +164,12 @@ impl World {
         round: Arc<Round>,
         request: Request,
         way: Itinerary,
+        vanished: bool,
         change: Option<Box<crate::train::Ticket<Vec<f64>>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
-        let accumulation = self.solver.accumulation(way.tau);
-        Arrival { round, request, way, class, accumulation, change }
+        let accumulation = self.recipe.accumulation(class, round.number, way.tau);
+        Arrival { round, request, way, class, accumulation, vanished, change }
     }
 }
 

@@ -12,7 +12,8 @@
 mod fleet;
 mod itinerary;
 mod pace;
+pub mod trace;
 
-pub use fleet::{Assign, ClassConfig, Device, Fleet, FleetConfig, FleetError};
+pub use fleet::{Assign, ClassConfig, Device, Fleet, FleetConfig, FleetError, Payload};
 pub use itinerary::{Itinerary, Trip};
 pub use pace::Pace;

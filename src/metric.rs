@@ -103,3 +103,25 @@ impl Metrics {
         Metric::ALL.into_iter().filter_map(|metric| Some((metric, self.get(metric)?)))
     }
 }
+
+/// How far the clients' gradients are apart at a model, seen with the weights w that it was really
+/// moved by (Assumption 3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gradients {
+    /// ‖Σ w_i∇F_i‖²: the squared gradient of the surrogate objective.
+    pub of_surrogate: f64,
+    /// Σ w_i‖∇F_i‖².
+    pub mean_square: f64,
+}
+
+impl Gradients {
+    /// β² here, with κ² = 0: Σ w_i‖∇F_i‖²/‖Σ w_i∇F_i‖².
+    pub fn beta2(&self) -> f64 {
+        self.mean_square / self.of_surrogate
+    }
+
+    /// κ² here, with β² = 1: Σ w_i‖∇F_i − Σ w_j∇F_j‖².
+    pub fn kappa2(&self) -> f64 {
+        (self.mean_square - self.of_surrogate).max(0.0)
+    }
+}

@@ -7,10 +7,10 @@ mod config;
 mod selector;
 mod workload;
 
-pub use closing::{Closing, Verdict};
+pub use closing::{Closing, Durations, Verdict};
 pub use config::{
-    Amount, Batch, ClientConfig, Close, Late, Partial, Redraw, Sample, Scheme, ServerConfig, Stop,
-    Target, Work,
+    Adaptive, Amount, Batch, ClientConfig, Close, Late, Partial, Redraw, Sample, Scheme,
+    ServerConfig, Staleness, Stop, Target, Work,
 };
 pub use selector::{Asked, Selector};
 pub use workload::Workload;

@@ -39,6 +39,8 @@ pub enum Purpose {
     Noise = 9,
     /// Which clients are written to `clients.csv`.
     Recording = 10,
+    /// Whether and when a client vanishes in the middle of a round.
+    Dropout = 11,
 }
 
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.

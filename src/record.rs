@@ -1,7 +1,8 @@
 //! What happened: the rows that a run leaves behind.
 
 use crate::clock::{SimTime, Span};
-use crate::metric::Metrics;
+use crate::metric::{Gradients, Metric, Metrics};
+use std::fmt;
 
 /// How a client's participation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,12 +15,14 @@ pub enum Outcome {
     NoStep,
     /// It was still on its way, or its round was still open, when the run ended.
     Unfinished,
+    /// It vanished on its way.
+    Dropped,
 }
 
 impl Outcome {
     /// Every outcome, in file order.
-    pub const ALL: [Outcome; 4] =
-        [Outcome::Used, Outcome::Late, Outcome::NoStep, Outcome::Unfinished];
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Used, Outcome::Late, Outcome::NoStep, Outcome::Unfinished, Outcome::Dropped];
 
     /// The name in `clients.csv` and `summary.json`.
     pub const fn name(self) -> &'static str {
@@ -28,6 +31,7 @@ impl Outcome {
             Outcome::Late => "late",
             Outcome::NoStep => "no_step",
             Outcome::Unfinished => "unfinished",
+            Outcome::Dropped => "dropped",
         }
     }
 }
@@ -90,10 +94,12 @@ pub struct RoundRow {
     pub weight_scale: f64,
     /// The evaluation, if one was due.
     pub metrics: Option<Metrics>,
+    /// How far the clients' gradients were apart, if that was measured.
+    pub gradients: Option<Gradients>,
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopReason {
     /// `[stop] rounds`.
     Rounds,
@@ -101,8 +107,33 @@ pub enum StopReason {
     Time,
     /// `[stop] target`.
     Target,
+    /// The model blew up.
+    Diverged(Divergence),
+}
+
+/// How a run shows that its model blew up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Divergence {
+    /// Parameters are no longer finite numbers.
+    Model,
     /// A metric is no longer a finite number.
-    Diverged,
+    Metric(Metric),
+    /// The training loss is this much, many times what it was at the start.
+    #[allow(missing_docs)]
+    Loss { now: f64, start: f64 },
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Divergence::Model => f.write_str("the model has parameters that are not finite"),
+            Divergence::Metric(metric) => write!(f, "{metric} is not finite"),
+            Divergence::Loss { now, start } => {
+                let times = now / start;
+                write!(f, "train_loss is {now:.4e}, {times:.1e} times its {start:.4e} at the start")
+            }
+        }
+    }
 }
 
 impl StopReason {
@@ -112,7 +143,7 @@ impl StopReason {
             StopReason::Rounds => "rounds",
             StopReason::Time => "time",
             StopReason::Target => "target",
-            StopReason::Diverged => "diverged",
+            StopReason::Diverged(_) => "diverged",
         }
     }
 }

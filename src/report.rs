@@ -17,7 +17,7 @@ mod terminal;
 pub use clients_csv::ClientsCsv;
 pub use folder::{FolderError, RunFolder};
 pub use latency::{Phase, Phases, write_hlog};
-pub use ledger::{Files, Ledger};
+pub use ledger::{Files, Ledger, Listener};
 pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};
 pub use summary::{

@@ -1,14 +1,21 @@
 //! Runs a whole scenario: every variant with every seed, into one folder.
 
 mod build;
+mod constants;
 mod estimate;
 mod expect;
 mod preflight;
+mod survey;
+mod theory;
 
 pub use build::{BuildError, Built, assemble, build, trainer};
+pub use constants::{Assumptions, Known};
 pub use estimate::{Estimate, estimate};
-pub use expect::judge;
+pub use expect::{has_failed, judge};
 pub use preflight::preflight;
+pub use theory::{
+    BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms, theory,
+};
 
 use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
 use crate::clock::{SimTime, Span};

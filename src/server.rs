@@ -5,21 +5,28 @@
 //! when a round ends, the aggregator what the updates make of the model, the meter whose gradients
 //! moved it. It never sleeps and never sends; the actor around it does.
 
+mod measure;
 mod round;
+mod setup;
+mod spread;
 mod stop;
 #[cfg(test)]
 mod tests;
 
-pub use round::{Arrival, Request, Round};
-pub use stop::stop_reason;
+pub use round::{Arrival, Errand, Request, Round};
+pub use setup::{ServerError, Setup, Training};
+pub use spread::Spread;
+pub use stop::{Health, stop_reason};
 
-use crate::aggregate::{Aggregator, Applied, Contribution, Weigher};
+use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, Weighting};
 use crate::clock::{SimTime, TimeOverflow};
-use crate::metric::Metrics;
-use crate::policy::{Asked, Close, Closing, Partial, Selector, ServerConfig, Stop, Verdict};
+use crate::policy::{
+    Asked, Close, Closing, Durations, Late, Partial, Selector, ServerConfig, Stop, Verdict,
+};
 use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
+use crate::solver::{Controls, Correction, Heard, Recipe};
 use crate::theory::Meter;
-use crate::train::{Model, Panicked, Pool, Trainer, evaluate};
+use crate::train::{Measured, Model};
 use std::sync::{Arc, OnceLock};
 
 /// What an arrival means.
@@ -31,32 +38,8 @@ pub enum Next {
     CloseRound,
 }
 
-/// What training a run needs: the task and who computes it.
-#[derive(Clone)]
-pub struct Training {
-    /// The task.
-    pub trainer: Arc<dyn Trainer>,
-    /// The workers.
-    pub pool: Arc<Pool>,
-}
-
-/// A result could not be had.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ServerError {
-    /// Time ran out of numbers.
-    #[error(transparent)]
-    Time(#[from] TimeOverflow),
-    /// Local training panicked.
-    #[error("training client {client} panicked: {source}")]
-    #[allow(missing_docs)]
-    Training { client: u32, source: Panicked },
-    /// The training of a client panicked whose update was not wanted any more.
-    #[error("training a client that came late panicked: {0}")]
-    Unwanted(Panicked),
-    /// An evaluation panicked.
-    #[error("evaluating the model panicked: {0}")]
-    Evaluation(Panicked),
-}
+/// Smallest, sum and largest τ of no updates.
+const NOBODY: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
 
 /// No client is free only from the last nanosecond on.
 const ON_THE_WAY: SimTime = SimTime::from_nanos(u64::MAX);
@@ -67,12 +50,22 @@ pub struct Server {
     stop: Stop,
     selector: Selector,
     training: Option<Training>,
+    recipe: Recipe,
     aggregator: Aggregator,
+    optimizer: Optimizer,
+    controls: Option<Controls>,
     meter: Meter,
+    spread: Spread,
+    start_loss: Option<f64>,
     p: Arc<[f64]>,
     x: Vec<f64>,
     round: Arc<Round>,
     closing: Closing,
+    /// How long clients took, where a deadline follows it.
+    durations: Durations,
+    /// How often each client was sent off, where they are sent one by one.
+    sent: Vec<u32>,
+    draws: u64,
     asked: usize,
     /// Since when each client has been free; [`ON_THE_WAY`] while it is not.
     free_since: Vec<SimTime>,
@@ -82,38 +75,56 @@ pub struct Server {
     tau: [f64; 3],
 }
 
+/// What every client ought to count: its share of the data, or as much as any.
+fn targets(config: &ServerConfig, p: &Arc<[f64]>) -> Arc<[f64]> {
+    match config.rule.weighting {
+        Weighting::FedNova | Weighting::FedAvg => p.clone(),
+        Weighting::Uniform => vec![1.0 / p.len() as f64; p.len()].into(),
+    }
+}
+
 impl Server {
-    /// A server about to open its first round, with the model at `x`.
-    pub fn new(
-        config: ServerConfig,
-        stop: Stop,
-        selector: Selector,
-        training: Option<Training>,
-        p: Arc<[f64]>,
-        x: Vec<f64>,
-    ) -> Self {
-        let weigher = Weigher::new(config.rule, selector.draw());
+    /// A server about to open its first round.
+    pub fn new(setup: Setup) -> Self {
+        let Setup { config, stop, selector, training, p, x, recipe, variance_reduction } = setup;
+        let weigher = Weigher { rule: config.rule, draw: selector.draw() };
+        // Without training there is nothing whose variance could be reduced.
+        let controls = variance_reduction.filter(|_| training.is_some());
+        let mut aggregator = Aggregator::new(weigher, x.len());
+        aggregator.restart();
         Server {
-            aggregator: Aggregator::new(weigher, x.len()),
+            aggregator,
+            optimizer: Optimizer::new(config.optimizer, x.len()),
+            controls: controls.map(|method| Controls::new(method, targets(&config, &p))),
             meter: Meter::new(p.clone()),
+            spread: Spread::new(p.len()),
+            start_loss: None,
             free_since: vec![SimTime::ZERO; p.len()],
             free: p.len(),
             round: Arc::new(Round {
                 number: 0,
                 opened: SimTime::ZERO,
                 deadline: None,
+                useless_after: None,
                 due: None,
                 model: None,
+                lr: recipe.lr(0),
+                shared: None,
                 closed: OnceLock::new(),
             }),
-            closing: Closing::open(Close::All, 0, SimTime::ZERO).expect("no deadline, no overflow"),
+            closing: Closing::open(Close::All, 0, SimTime::ZERO, None)
+                .expect("no deadline, no overflow"),
+            durations: Durations::default(),
+            sent: if config.close.is_asynchronous() { vec![0; p.len()] } else { Vec::new() },
+            draws: 0,
             asked: 0,
             used: Vec::new(),
-            tau: [0.0; 3],
+            tau: NOBODY,
             config,
             stop,
             selector,
             training,
+            recipe,
             p,
             x,
         }
@@ -122,22 +133,50 @@ impl Server {
     /// Opens the next round and says who is asked.
     pub fn open_round(&mut self, now: SimTime) -> Result<Vec<Asked>, TimeOverflow> {
         let number = self.round.number + 1;
-        let busy = |client: u32| self.free_since[client as usize] == ON_THE_WAY;
-        let asked = self.selector.select(number, self.free, busy);
+        let asked = if self.is_asynchronous() {
+            self.refill()
+        } else {
+            let busy = |client: u32| self.free_since[client as usize] == ON_THE_WAY;
+            self.selector.select(number, self.free, busy)
+        };
         // Somebody still on the way from an earlier round can be passed over, but a round with a
         // deadline is not over because nobody could be asked: the server waits it out.
         let expected = asked.len().max(1);
-        self.closing = Closing::open(self.config.close, expected, now)?;
+        let close = self.config.close;
+        let adaptive = match close {
+            Close::Adaptive(adaptive) => self.durations.percentile(adaptive),
+            _ => None,
+        };
+        self.closing = Closing::open(close, expected, now, adaptive)?;
         let deadline = self.closing.deadline();
-        let model = self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone())));
-        let due = deadline.filter(|_| self.config.partial == Partial::Keep);
-        let closed = OnceLock::new();
-        self.round = Arc::new(Round { number, opened: now, deadline, due, model, closed });
-        self.aggregator.restart(Weigher::new(self.config.rule, self.selector.draw()));
+        let ends_work = deadline.filter(|_| close.has_deadline());
+        self.round = Arc::new(Round {
+            number,
+            opened: now,
+            deadline,
+            useless_after: ends_work.filter(|_| self.config.late == Late::Drop),
+            due: ends_work.filter(|_| self.config.partial == Partial::Keep),
+            model: self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone()))),
+            lr: self.recipe.lr(number),
+            shared: self.controls.as_ref().and_then(Controls::shared),
+            closed: OnceLock::new(),
+        });
         self.asked = asked.len();
-        self.used.clear();
-        self.tau = [f64::INFINITY, 0.0, 0.0];
         Ok(asked)
+    }
+
+    /// Whether clients are sent off one by one, as others come back.
+    pub fn is_asynchronous(&self) -> bool {
+        self.config.close.is_asynchronous()
+    }
+
+    /// Who is sent off in the places of those who came back.
+    pub fn refill(&mut self) -> Vec<Asked> {
+        self.draws += 1;
+        let busy = |client: u32| self.free_since[client as usize] == ON_THE_WAY;
+        let asked = self.selector.refill(self.draws, self.on_the_way(), self.free, busy);
+        self.asked += asked.len();
+        asked
     }
 
     /// Puts those asked in the open round in the order in which they are sent off.
@@ -150,11 +189,21 @@ impl Server {
         &self.round
     }
 
-    /// Notes that the client is on its way from now on.
-    pub fn send_off(&mut self, asked: Asked) -> Request {
-        let since = std::mem::replace(&mut self.free_since[asked.client as usize], ON_THE_WAY);
+    /// Notes that the client is on its way from `at` on.
+    pub fn send_off(&mut self, asked: Asked, at: SimTime) -> Request {
+        let client = asked.client as usize;
+        let since = std::mem::replace(&mut self.free_since[client], ON_THE_WAY);
         self.free -= 1;
-        Request { asked, idle: self.round.opened.since(since) }
+        if let Some(sent) = self.sent.get_mut(client) {
+            *sent += 1;
+        }
+        Request { asked, idle: at.since(since), at }
+    }
+
+    /// What a client takes along that has just been sent off.
+    pub fn errand(&self, client: u32) -> Errand {
+        let key = self.sent.get(client as usize).map_or(self.round.number, |sent| u64::from(*sent));
+        Errand { key, own: self.controls.as_ref().and_then(|controls| controls.own(client)) }
     }
 
     /// Takes in an arrival: makes its row and says whether the round is over.
@@ -163,27 +212,45 @@ impl Server {
         let Arrival { round, request: Request { asked, .. }, change, .. } = arrival;
         self.free_since[asked.client as usize] = row.arrived;
         self.free += 1;
+        if row.outcome == Outcome::Dropped {
+            let is_open = round.closed.get().is_none();
+            let ends = is_open && self.closing.give_up();
+            return Ok((row, if ends { Next::CloseRound } else { Next::Wait }));
+        }
         if row.tau == 0 {
             // It sends nothing: the server goes on waiting for it.
             return Ok((row, Next::Wait));
         }
-        let verdict = match round.closed.get() {
-            Some(closed) => {
-                row.staleness = self.round.number - round.number + u64::from(self.is_closed());
-                row.superseded = row.arrived.since(*closed);
-                Verdict::Late
-            }
-            None => self.closing.answer(row.arrived),
+        if let Close::Adaptive(_) = self.config.close {
+            self.durations.add(row.arrived.since(row.dispatched));
+        }
+        if let Some(closed) = round.closed.get() {
+            row.staleness = self.round.number - round.number + u64::from(self.is_closed());
+            row.superseded = row.arrived.since(*closed);
+        }
+        let too_stale = self.config.max_staleness.is_some_and(|most| row.staleness > most);
+        let verdict = match self.config.late {
+            _ if too_stale => Verdict::Late,
+            // Whoever comes back counts in the open round, from whichever model it started.
+            _ if self.is_asynchronous() => self.closing.answer(row.arrived),
+            _ if row.staleness == 0 => self.closing.answer(row.arrived),
+            Late::Drop => Verdict::Late,
+            // The open round does not wait for those of earlier ones.
+            Late::Next | Late::Stale => Verdict::Counts,
         };
         if verdict == Verdict::Late {
             row.outcome = Outcome::Late;
             return Ok((row, Next::Wait));
         }
+        let discounted = self.is_asynchronous() || self.config.late == Late::Stale;
+        let discount = if discounted { self.config.staleness.discount(row.staleness) } else { 1.0 };
         let contribution = Contribution {
+            client: asked.client,
             p: self.p[asked.client as usize],
             times_drawn: asked.times,
             tau: row.tau,
             accumulation: row.accumulation,
+            discount,
         };
         let delta = match change {
             None => Vec::new(),
@@ -192,6 +259,17 @@ impl Server {
                 ServerError::Training { client, source }
             })?,
         };
+        if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
+            // As it was when the client left: nobody else changes it.
+            let own = controls.own(asked.client);
+            let correction = Correction { shared: round.shared.clone(), own };
+            controls.hear(&Heard {
+                client: asked.client,
+                delta: &delta,
+                gain: round.lr * row.accumulation,
+                correction: &correction,
+            });
+        }
         row.outcome = Outcome::Used;
         row.raw_weight = self.aggregator.add(&contribution, &delta);
         self.used.push((asked.client, row.raw_weight));
@@ -212,7 +290,12 @@ impl Server {
         if let Some(panic) = self.training.as_ref().and_then(|training| training.pool.panicked()) {
             return Err(ServerError::Unwanted(panic));
         }
-        let Applied { tau_eff, scale } = self.aggregator.apply(&mut self.x);
+        let lr = self.round.lr;
+        let Applied { tau_eff, scale } =
+            self.aggregator.apply(&mut self.x, &mut self.optimizer, lr);
+        if let Some(controls) = &mut self.controls {
+            controls.close();
+        }
         for (client, raw) in &self.used {
             self.meter.add(*client as usize, tau_eff * raw * scale);
         }
@@ -232,22 +315,25 @@ impl Server {
             missing_mass: reading.missing_mass,
             weight_scale: scale,
             metrics: None,
+            gradients: None,
         };
-        let ends = stop_reason(&self.stop, &row);
+        self.aggregator.restart();
+        self.used.clear();
+        self.tau = NOBODY;
+        if let Close::Adaptive(adaptive) = self.config.close {
+            self.durations.close(adaptive.of);
+        }
+        let finite = self.x.iter().all(|x| x.is_finite());
+        let health = Health { finite, start_loss: self.start_loss };
+        let ends = stop_reason(&self.stop, &row, health);
         let due = ends.is_some() || row.round.is_multiple_of(self.config.evaluate_every);
-        let metrics = if due { self.evaluate()? } else { None };
-        let row = RoundRow { metrics, ..row };
-        let ends = ends.or_else(|| stop_reason(&self.stop, &row));
-        Ok((row, ends))
-    }
-
-    /// Measures the model as it is; `None` in runs that do not train.
-    pub fn evaluate(&self) -> Result<Option<Metrics>, ServerError> {
-        let Some(Training { trainer, pool }) = &self.training else {
-            return Ok(None);
+        let spread = self.spread.is_due(arrived) || ends.is_some();
+        let Some(Measured { metrics, gradients }) = self.measure(due, spread)? else {
+            return Ok((row, ends));
         };
-        let model = Arc::new(Model::new(self.x.clone()));
-        evaluate(trainer, pool, &model).map(Some).map_err(ServerError::Evaluation)
+        let row = RoundRow { metrics: Some(metrics), gradients, ..row };
+        let ends = ends.or_else(|| stop_reason(&self.stop, &row, health));
+        Ok((row, ends))
     }
 
     /// Whether rounds close while somebody who was asked may still be about to answer.

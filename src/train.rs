@@ -16,7 +16,8 @@ pub use pool::{Panicked, Pool, Ticket, describe};
 pub use quadratic::QuadraticTrainer;
 pub use softmax::SoftmaxTrainer;
 
-use crate::metric::Metrics;
+use crate::metric::{Gradients, Metrics};
+use crate::solver::{Correction, Solver};
 use std::sync::Arc;
 
 /// A task that can be trained and measured. Parameters travel as flat `f64` vectors.
@@ -24,24 +25,49 @@ pub trait Trainer: Send + Sync {
     /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
     fn start(&self, seed: u64, std: f64) -> Vec<f64>;
 
-    /// A client's local training in one round, from `model`.
-    fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun>;
+    /// A client's local training in one round.
+    fn begin(&self, job: Job) -> Box<dyn LocalRun>;
 
     /// In how many parts an evaluation can be made side by side. Fixed by the task, never by the
     /// number of workers: the parts are summed in order.
     fn evaluation_parts(&self) -> usize;
 
-    /// One part of an evaluation: numbers that add up over parts.
-    fn evaluate(&self, model: &Model, part: usize) -> Vec<f64>;
+    /// One part of an evaluation: numbers that add up over parts. With `weights`, one per client,
+    /// how far the clients' gradients are apart is measured too.
+    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64>;
 
-    /// The metrics that the summed parts stand for.
-    fn metrics(&self, model: &Model, sums: &[f64]) -> Metrics;
+    /// What the summed parts stand for.
+    fn measured(&self, model: &Model, sums: &[f64]) -> Measured;
 
     /// The parameters as named tensors.
     fn tensors(&self, values: &[f64]) -> Vec<Tensor>;
 
     /// The parameters from named tensors; the reverse of [`Trainer::tensors`].
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError>;
+}
+
+/// What an evaluation found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The metrics.
+    pub metrics: Metrics,
+    /// How far the clients' gradients are apart, if that was asked.
+    pub gradients: Option<Gradients>,
+}
+
+/// What a client is to train.
+#[derive(Clone)]
+pub struct Job {
+    /// Where it starts.
+    pub model: Arc<Model>,
+    /// Whose data.
+    pub client: u32,
+    /// In which round.
+    pub round: u64,
+    /// By which law.
+    pub solver: Solver,
+    /// What variance reduction adds to every gradient.
+    pub correction: Correction,
 }
 
 /// Local training that has begun. Steps can be taken in one go or one by one.
@@ -53,16 +79,20 @@ pub trait LocalRun: Send {
     fn change(self: Box<Self>) -> Vec<f64>;
 }
 
-/// Evaluates `model` on all workers and blocks until done.
+/// Evaluates `model` on all workers and blocks until done; with `weights`, the clients' gradients
+/// too.
 pub fn evaluate(
     trainer: &Arc<dyn Trainer>,
     pool: &Pool,
     model: &Arc<Model>,
-) -> Result<Metrics, Panicked> {
+    weights: Option<Arc<Vec<f64>>>,
+) -> Result<Measured, Panicked> {
     let tickets: Vec<_> = (0..trainer.evaluation_parts())
         .map(|part| {
-            let (trainer, model) = (trainer.clone(), model.clone());
-            pool.submit_first(move || trainer.evaluate(&model, part))
+            let (trainer, model, weights) = (trainer.clone(), model.clone(), weights.clone());
+            pool.submit_first(move || {
+                trainer.evaluate(&model, part, weights.as_ref().map(|weights| weights.as_slice()))
+            })
         })
         .collect();
     let mut sums: Vec<f64> = Vec::new();
@@ -71,5 +101,5 @@ pub fn evaluate(
         sums.resize(part.len(), 0.0);
         sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
     }
-    Ok(trainer.metrics(model, &sums))
+    Ok(trainer.measured(model, &sums))
 }

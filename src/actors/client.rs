@@ -4,7 +4,7 @@ use super::ending::{Ending, RunError};
 use super::server::ServerActor;
 use crate::client::World;
 use crate::clock::{Clock, TimeOverflow};
-use crate::server::{Arrival, Request, Round};
+use crate::server::{Arrival, Errand, Request, Round};
 use crate::train::{LocalRun, Panicked, Pool, describe};
 use actix::prelude::*;
 use std::future::{Future, poll_fn};
@@ -42,17 +42,18 @@ impl Actor for ClientActor {
 pub(super) struct Dispatch {
     pub(super) round: Arc<Round>,
     pub(super) request: Request,
+    pub(super) errand: Errand,
 }
 
 impl Handler<Dispatch> for ClientActor {
     type Result = ();
 
-    fn handle(&mut self, Dispatch { round, request }: Dispatch, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Dispatch { round, request, errand }: Dispatch, ctx: &mut Context<Self>) {
         let around = self.around.clone();
         let number = round.number;
         let place = move || format!("client {} in round {number}", request.asked.client);
         if around.clock.is_wall() {
-            let walk = caught(walk(around.clone(), round, request));
+            let walk = caught(walk(around.clone(), round, request, errand));
             ctx.spawn(walk.into_actor(self).map(move |arrival, _, _| {
                 let seed = around.ending.seed;
                 let panicked = |message| RunError::Panicked { place: place(), seed, message };
@@ -63,7 +64,8 @@ impl Handler<Dispatch> for ClientActor {
             }));
             return;
         }
-        let Some(arrival) = around.ending.watch(place, || around.world.set_out(round, request))
+        let Some(arrival) =
+            around.ending.watch(place, || around.world.set_out(round, request, errand))
         else {
             return;
         };
@@ -97,13 +99,18 @@ async fn walk(
     around: Rc<Surroundings>,
     round: Arc<Round>,
     request: Request,
+    errand: Errand,
 ) -> Result<Arrival, RunError> {
     let Surroundings { world, clock, ending, .. } = &*around;
     let client = request.asked.client;
     let place = format!("client {client} in round {}", round.number);
     let time =
         |source: TimeOverflow| RunError::Time { place: place.clone(), seed: ending.seed, source };
-    let mut walk = world.begin_walk(round, request).map_err(time)?;
+    if let Some(gone) = world.vanishing(&round, request, errand.key).map_err(time)? {
+        clock.sleep_until(gone.way.arrives).await;
+        return Ok(gone);
+    }
+    let mut walk = world.begin_walk(round, request, errand).map_err(time)?;
     clock.sleep_until(walk.itinerary().map_err(time)?.downloaded).await;
     while let Some(step) = walk.next_step().map_err(time)? {
         if let (Some(run), Some(training)) = (walk.run.take(), &world.training) {

@@ -7,6 +7,7 @@ use crate::metric::Metrics;
 use crate::record::{ClientRow, RoundRow};
 use crate::report::Ledger;
 use crate::theory::Consistency;
+use crate::train::Measured;
 use actix::prelude::*;
 use std::rc::Rc;
 
@@ -31,9 +32,10 @@ impl Actor for RecorderActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) enum Happened {
+    Began(Metrics),
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
-    Measured(SimTime, Metrics),
+    Measured(SimTime, Measured),
     Ended { now: SimTime, on_the_way: usize, consistency: Consistency },
 }
 
@@ -50,6 +52,7 @@ impl Handler<Happened> for RecorderActor {
             || format!("the recorder after round {round}"),
             || {
                 match happened {
+                    Happened::Began(metrics) => ledger.began(metrics),
                     Happened::Arrived(rows) => ledger.arrived(rows),
                     Happened::Closed(row) => {
                         ledger.closed(&row)?;
@@ -57,7 +60,7 @@ impl Handler<Happened> for RecorderActor {
                             progress(ledger);
                         }
                     }
-                    Happened::Measured(now, metrics) => ledger.measured(now, &metrics),
+                    Happened::Measured(now, measured) => ledger.measured(now, &measured),
                     Happened::Ended { now, on_the_way, consistency } => {
                         ledger.ended(now, on_the_way, consistency);
                     }

@@ -91,10 +91,14 @@ impl ServerActor {
     fn open_round(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
         self.latest = self.latest.max(now);
         let mut asked = self.server.open_round(now)?;
-        self.unseat(&asked);
-        self.server.order(&mut asked);
-        self.asked = asked.into_iter();
-        self.dispatch(ctx);
+        if self.server.is_asynchronous() {
+            asked.into_iter().for_each(|asked| self.send(asked, now));
+        } else {
+            self.unseat(&asked);
+            self.server.order(&mut asked);
+            self.asked = asked.into_iter();
+            self.dispatch(ctx);
+        }
         self.deadline = self.server.round().deadline.map(|at| {
             let sleep = self.clock.sleep_until_end_of(at);
             ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
@@ -109,20 +113,44 @@ impl ServerActor {
     /// its message right after its wave, while both are still in the cache; all of it is one
     /// instant, for time moves only when nobody has anything left to do.
     fn dispatch(&mut self, ctx: &mut Context<Self>) {
+        let opened = self.server.round().opened;
+        let wave: Vec<Asked> = self.asked.by_ref().take(WAVE).collect();
+        wave.into_iter().for_each(|asked| self.send(asked, opened));
+        if self.asked.len() > 0 {
+            ctx.notify(NextWave);
+        }
+    }
+
+    /// Sends a client off.
+    fn send(&mut self, asked: Asked, at: SimTime) {
         let Some(around) = self.around.clone() else {
             return;
         };
-        for asked in self.asked.by_ref().take(WAVE) {
-            let request = self.server.send_off(asked);
-            let seat = &mut self.clients[asked.client as usize];
-            let client = seat.get_or_insert_with(|| {
+        let request = self.server.send_off(asked, at);
+        let seat = &mut self.clients[asked.client as usize];
+        let one_by_one = self.server.is_asynchronous();
+        let client = seat.get_or_insert_with(|| {
+            // Who is sent off alone stands up alone.
+            if !one_by_one {
                 self.seated.push(asked.client);
-                ClientActor::new(around.clone()).start()
-            });
-            client.do_send(Dispatch { round: self.server.round().clone(), request });
-        }
-        if self.asked.len() > 0 {
-            ctx.notify(NextWave);
+            }
+            ClientActor::new(around).start()
+        });
+        let (round, errand) = (self.server.round().clone(), self.server.errand(asked.client));
+        client.do_send(Dispatch { round, request, errand });
+    }
+
+    /// Where clients are sent off one by one: somebody else takes the place of who came back.
+    fn replace(&mut self, back: u32, now: SimTime) {
+        let asked = self.server.refill();
+        asked.into_iter().for_each(|asked| self.send(asked, now));
+        self.stand_up(back);
+    }
+
+    /// Takes the actor from a client that came back and was not asked again.
+    fn stand_up(&mut self, back: u32) {
+        if !self.server.is_on_the_way(back) {
+            self.clients[back as usize] = None;
         }
     }
 
@@ -183,10 +211,10 @@ impl ServerActor {
         if round.closed.get().is_none() && round.deadline.is_some_and(|deadline| deadline <= now) {
             return self.close_round(now, ctx);
         }
-        let metrics = self.server.evaluate()?;
+        let measured = self.server.evaluate()?;
         self.send_rows();
-        if let Some(metrics) = metrics {
-            self.recorder.do_send(Happened::Measured(now, metrics));
+        if let Some(measured) = measured {
+            self.recorder.do_send(Happened::Measured(now, measured));
         }
         self.end(now, StopReason::Time);
         Ok(())
@@ -226,7 +254,12 @@ impl Actor for ServerActor {
                 me.watch(ctx, |me, ctx| me.time_is_up(at, ctx));
             }));
         }
-        self.watch(ctx, |me, ctx| me.open_round(SimTime::ZERO, ctx));
+        self.watch(ctx, |me, ctx| {
+            if let Some(metrics) = me.server.begin()? {
+                me.recorder.do_send(Happened::Began(metrics));
+            }
+            me.open_round(SimTime::ZERO, ctx)
+        });
     }
 }
 
@@ -250,10 +283,20 @@ impl Handler<Arrived> for ServerActor {
             me.latest = me.latest.max(arrival.way.arrives);
             let now = me.latest;
             let (row, next) = me.server.arrive(arrival)?;
+            let back = row.client;
             me.rows.push(row);
-            if next == Next::CloseRound {
-                me.close_round(now, ctx)?;
-            } else if me.rows.len() == ROWS {
+            let one_by_one = me.server.is_asynchronous();
+            match next {
+                Next::CloseRound => {
+                    me.close_round(now, ctx)?;
+                    if one_by_one {
+                        me.stand_up(back);
+                    }
+                }
+                Next::Wait if one_by_one => me.replace(back, now),
+                Next::Wait => {}
+            }
+            if me.rows.len() >= ROWS {
                 me.send_rows();
             }
             Ok(())

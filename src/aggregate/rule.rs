@@ -18,6 +18,8 @@ pub enum Weighting {
     FedNova,
     /// w_i ∝ p_i‖a_i‖₁: who makes more steps counts more (eq. 6).
     FedAvg,
+    /// w_i = 1/m: FedNova for clients that count the same, however much data each has.
+    Uniform,
 }
 
 /// The effective number of steps.
@@ -40,33 +42,34 @@ pub enum Participation {
     /// Unbiased (footnote 1): 1/q per draw with by-size sampling, p_i·m/q with uniform sampling,
     /// where q is the number asked; who does not arrive counts as no progress.
     Unbiased,
+    /// p_i / π̂_i, where π̂_i is how often the client's update has been used so far (see
+    /// [`super::Census`]): who is often late counts more when it does arrive.
+    InverseProbability,
 }
 
 /// How those who were asked had been drawn: what the unbiased schemes need to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Draw {
     /// q of m clients, without replacement, all equally likely.
-    #[allow(missing_docs)]
     Uniform { clients: usize, asked: usize },
-    /// q draws with replacement, with probability p_i.
-    #[allow(missing_docs)]
-    BySize { asked: usize },
+    /// q draws with replacement of m clients, with probability p_i.
+    BySize { clients: usize, asked: usize },
 }
 
-impl Participation {
-    /// What stands for p_i in this round, before any renormalisation: the paper's p_i, p_i·m/q,
-    /// or an equal part for each time the client was drawn by size.
-    pub fn weight(self, draw: Draw, p: f64, times_drawn: u32) -> f64 {
-        match (self, draw) {
-            (Participation::Renormalize, Draw::Uniform { .. }) => p,
-            // Who was drawn by size has had its size counted.
-            (Participation::Renormalize, Draw::BySize { .. }) => f64::from(times_drawn),
-            (Participation::Unbiased, Draw::Uniform { clients, asked }) => {
-                p * clients as f64 / asked as f64
-            }
-            (Participation::Unbiased, Draw::BySize { asked }) => {
-                f64::from(times_drawn) / asked as f64
-            }
+impl Draw {
+    /// m.
+    pub fn clients(self) -> usize {
+        match self {
+            Draw::Uniform { clients, .. } | Draw::BySize { clients, .. } => clients,
+        }
+    }
+
+    /// How often a client with share `p` is drawn in a round, on average.
+    pub fn rate(self, p: f64) -> f64 {
+        match self {
+            Draw::Uniform { clients, asked } => asked as f64 / clients as f64,
+            Draw::BySize { asked, .. } => asked as f64 * p,
         }
     }
 }

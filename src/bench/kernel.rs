@@ -1,21 +1,19 @@
-//! One SGD step of softmax regression: against NumPy, and against the core's peak.
+//! One SGD step of softmax regression, against NumPy and against the core's peak; and of a
+//! quadratic, against a plain loop.
 
-use super::{Extent, Figure, median, millions};
-use crate::data::{Synthetic, SyntheticConfig};
-use crate::random::{Dist, Purpose, index, stream};
-use crate::solver::Solver;
-use crate::train::kernel::{Hessian, Isa, Samples, SoftmaxKernel, SoftmaxShape, descend, fma_peak};
+use super::steps::{Steps, Terms};
+use super::{Extent, Figure, median, millions, percent};
+use crate::train::kernel::{DescentLaw, Hessian, Isa, descend, fma_peak};
 use std::process::Command;
 use std::time::Instant;
 
-const SHAPE: SoftmaxShape = SoftmaxShape { features: 60, classes: 10 };
-const BATCH: usize = 20;
 /// Multiply-adds that matter: logits and gradient of every sample, feature and class.
 const FLOP: f64 = 2.0 * 2.0 * 20.0 * 60.0 * 10.0;
 const NUMPY: &str = include_str!("../../benches/numpy_softmax.py");
 
 pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     let (rounds, steps) = if extent == Extent::Full { (15, 40_000) } else { (5, 4_000) };
+    let bench = Steps::new();
     // NumPy before, between and after, so that both see the same machine.
     let mut numpy = Vec::new();
     let mut rates = Vec::new();
@@ -25,16 +23,13 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
             numpy.extend(numpy_rate());
         }
         peaks.push(fma_peak());
-        rates.push(rate(Isa::detect(), steps));
+        rates.push(bench.rate(Isa::detect(), steps, Terms::NONE));
     }
     let (rate_here, peak) = (median(rates), median(peaks));
     let share = rate_here * FLOP / 1e9 / peak;
     let mut figures = vec![
         Figure::new("SGD steps, 60 features, 10 classes, batch 20", millions(rate_here)),
-        Figure::new(
-            format!("  share of this core's {peak:.0} GFLOP/s"),
-            format!("{:.0} %", 100.0 * share),
-        ),
+        Figure::new(format!("  share of this core's {peak:.0} GFLOP/s"), percent(share)),
     ];
     figures.push(if numpy.is_empty() {
         Figure::new("  times NumPy (python3 with numpy not found)", "-")
@@ -45,62 +40,50 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     });
     for isa in Isa::available().into_iter().filter(|isa| *isa != Isa::detect()) {
         let few = if isa == Isa::Portable { steps / 100 } else { steps / 4 };
-        let rate = median((0..5).map(|_| rate(isa, few.max(20))).collect());
+        let rate = median((0..5).map(|_| bench.rate(isa, few.max(20), Terms::NONE)).collect());
         figures.push(Figure::new(format!("  the same, {isa}"), millions(rate)));
     }
-    figures.push(quadratic(steps));
     figures
 }
 
-/// A step on a diagonal quadratic of 1,000 coordinates, against the law written out plainly.
-fn quadratic(steps: usize) -> Figure {
+/// Steps on a diagonal quadratic of 1,000 coordinates, against the laws written out plainly.
+pub(super) fn quadratics(extent: Extent) -> Vec<Figure> {
+    let steps = if extent == Extent::Full { 10_000 } else { 1_000 };
+    let times = |momentum| {
+        format!("{:.1}", median((0..7).map(|_| times_plain_loop(momentum, steps)).collect()))
+    };
+    vec![
+        Figure::new("quadratic steps, times a plain loop", times(0.0)),
+        Figure::new("  with momentum", times(0.9)),
+    ]
+}
+
+fn times_plain_loop(momentum: f64, steps: u64) -> f64 {
     let (h, center) = (vec![0.5; 1000], vec![1.0; 1000]);
-    let solver = Solver { lr: 0.01 };
-    let ratios = (0..7).map(|_| {
-        let (mut x, mut gradient) = (vec![0.0; 1000], vec![0.0; 1000]);
-        let began = Instant::now();
-        for _ in 0..steps / 4 {
-            for (((g, x), e), h) in gradient.iter_mut().zip(&x).zip(&center).zip(&h) {
-                *g = h * x - e;
-            }
-            solver.step(&mut x, &gradient);
-        }
-        let plain = began.elapsed().as_secs_f64();
-        let mut fused = vec![0.0; 1000];
-        let began = Instant::now();
-        let hessian = Hessian::Diagonal(&h);
-        descend(Isa::detect(), hessian, &center, &mut fused, solver.lr, steps as u64 / 4);
-        let ratio = plain / began.elapsed().as_secs_f64();
-        assert_eq!(x, fused, "the same steps were taken");
-        ratio
-    });
-    let ratio = median(ratios.collect());
-    Figure::new("quadratic steps, times a plain loop", format!("{ratio:.1}"))
-}
-
-fn data() -> Synthetic {
-    let size = Dist::fixed(556.0);
-    let SoftmaxShape { features, classes } = SHAPE;
-    SyntheticConfig { alpha: 1.0, beta: 1.0, features, classes, size }.init(1, 1)
-}
-
-/// Steps per second on one core, each from where the last one ended.
-fn rate(isa: Isa, steps: usize) -> f64 {
-    let data = data();
-    let shard = &data.train[0];
-    let samples = Samples { x: &shard.x, y: &shard.y };
-    let mut kernel = SoftmaxKernel::with_isa(SHAPE, isa).expect("listed as available");
-    let mut w = vec![0.0; SHAPE.len()];
-    let mut rng = stream(1, Purpose::Batches, 0, 0);
-    let batches: Vec<[u32; BATCH]> =
-        (0..500).map(|_| std::array::from_fn(|_| index(&mut rng, shard.y.len() as u32))).collect();
+    let lr = 0.01;
+    let (mut x, mut u) = (vec![0.0; 1000], vec![0.0; 1000]);
+    let mut gradient = vec![0.0; 1000];
     let began = Instant::now();
-    for step in 0..steps {
-        kernel.sgd_step(&mut w, samples, &batches[step % batches.len()], 0.02);
+    for _ in 0..steps {
+        for (((g, x), e), h) in gradient.iter_mut().zip(&x).zip(&center).zip(&h) {
+            *g = h * x - e;
+        }
+        if momentum > 0.0 {
+            u.iter_mut().zip(&gradient).for_each(|(u, g)| *u = momentum * *u + g);
+            x.iter_mut().zip(&u).for_each(|(x, u)| *x -= lr * u);
+        } else {
+            x.iter_mut().zip(&gradient).for_each(|(x, g)| *x -= lr * g);
+        }
     }
-    let rate = steps as f64 / began.elapsed().as_secs_f64();
-    assert!(w.iter().all(|w| w.is_finite()), "the steps were really taken");
-    rate
+    let plain = began.elapsed().as_secs_f64();
+    let (mut fused, mut buffer) = (vec![0.0; 1000], vec![0.0; 1000]);
+    let buffer = (momentum > 0.0).then_some(&mut buffer[..]);
+    let mut law = DescentLaw { momentum, buffer, ..DescentLaw::sgd(lr) };
+    let began = Instant::now();
+    descend(Isa::detect(), Hessian::Diagonal(&h), &center, &mut fused, &mut law, steps);
+    let ratio = plain / began.elapsed().as_secs_f64();
+    assert_eq!(x, fused, "the same steps were taken");
+    ratio
 }
 
 /// Steps per second of the same arithmetic in NumPy, if it is installed.

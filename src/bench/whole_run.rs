@@ -1,7 +1,7 @@
 //! A whole run: how much of it is training, what a second worker gives, how soon it starts.
 
 use super::laps::Laps;
-use super::{Extent, Figure, median};
+use super::{Extent, Figure, median, percent};
 use crate::actors::Pacemaker;
 use crate::report::Summary;
 use crate::run::{Error, Observer, Options, run};
@@ -32,10 +32,6 @@ pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
         Figure::new("start to the demo's first round closed", format!("{start:.0} ms"))
             .goal("under 100", start < 100.0),
     ])
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.0} %", 100.0 * part)
 }
 
 struct Timed {

@@ -1,7 +1,8 @@
 //! What can be said on the command line.
 
+use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
-use crate::run::Options;
+use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use tracing_subscriber::EnvFilter;
   gruppetto run scenarios/demo.toml
   gruppetto run scenarios/demo.toml --set server.close.deadline=10s --seed 7
   gruppetto check scenarios/demo.toml
+  gruppetto theory scenarios/demo.toml
   gruppetto run scenarios/demo.toml --json | jq '.variants[].metrics'"
 )]
 pub struct Arguments {
@@ -38,6 +40,11 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Validate a scenario and print the resolved plan
     Check(CheckArguments),
+    /// Say what the paper's theorems predict, without training
+    Theory(TheoryArguments),
+    /// Recordings of how devices behave: what is in them, and those of others
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Measure how fast this machine simulates and trains
     Bench {
         /// A few seconds instead of a minute, with fewer clients
@@ -56,7 +63,7 @@ pub(super) struct ScenarioArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Use another seed than the scenario's
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     seed: Option<u64>,
 }
 
@@ -141,6 +148,87 @@ impl CheckArguments {
     pub(super) fn threads(&self) -> usize {
         threads(None)
     }
+}
+
+#[derive(Args)]
+pub(super) struct TheoryArguments {
+    #[command(flatten)]
+    pub(super) scenario: ScenarioArguments,
+    /// Print everything as JSON, with the weight of every client
+    #[arg(long, conflicts_with = "sweep")]
+    pub(super) json: bool,
+    /// L: how fast the clients' gradients change (known for quadratics)
+    #[arg(long, value_name = "L", value_parser = positive, allow_negative_numbers = true)]
+    lipschitz: Option<f64>,
+    /// σ²: variance of the stochastic gradients (known for quadratics)
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
+    sigma2: Option<f64>,
+    /// κ² of Assumption 3: how far the clients' gradients are apart
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
+    kappa2: Option<f64>,
+    /// β² of Assumption 3, 1 or more [default: 1]
+    #[arg(long, value_name = "X", value_parser = at_least_one, allow_negative_numbers = true)]
+    beta2: Option<f64>,
+    /// F̃(x₀) − F̃_inf: how far there is to go (known for quadratics)
+    #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
+    gap: Option<f64>,
+    /// Print as CSV what FedProx trades over a range, e.g. prox=0..50:50 for 50 steps from 0 to 50
+    #[arg(long, value_name = "prox=LOW..HIGH:STEPS", value_parser = Sweep::parse)]
+    pub(super) sweep: Option<Sweep>,
+}
+
+impl TheoryArguments {
+    pub(super) fn assumptions(&self) -> Assumptions {
+        let TheoryArguments { lipschitz, sigma2, kappa2, beta2, gap, .. } = *self;
+        Assumptions { lipschitz, sigma2, kappa2, beta2, gap }
+    }
+}
+
+/// Values of `prox` to go through.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    low: f64,
+    high: f64,
+    steps: u32,
+}
+
+impl Sweep {
+    fn parse(text: &str) -> Result<Sweep, String> {
+        let wrong = || "expected prox=LOW..HIGH:STEPS, such as prox=0..50:50".to_string();
+        let range = text.strip_prefix("prox=").ok_or_else(wrong)?;
+        let (range, steps) = range.split_once(':').ok_or_else(wrong)?;
+        let (low, high) = range.split_once("..").ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
+        let (low, high) = number(low).zip(number(high)).ok_or_else(wrong)?;
+        let steps: u32 = steps.trim().parse().map_err(|_| wrong())?;
+        match low >= 0.0 && high > low && (1..=1_000_000).contains(&steps) {
+            true => Ok(Sweep { low, high, steps }),
+            false => Err("expected 0 ≤ LOW < HIGH and 1 to 1000000 steps".into()),
+        }
+    }
+
+    /// From the lowest to the highest, both included.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        let at = |step| self.low + (self.high - self.low) * f64::from(step) / f64::from(self.steps);
+        (0..=self.steps).map(at)
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    parse_number(text, "a number above 0", |value| value > 0.0)
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    parse_number(text, "a number, 0 or more", |value| value >= 0.0)
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    parse_number(text, "a number, 1 or more", |value| value >= 1.0)
+}
+
+fn parse_number(text: &str, wanted: &str, holds: fn(f64) -> bool) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && holds(*value));
+    value.ok_or_else(|| format!("expected {wanted}"))
 }
 
 /// As many as asked for, or one per core.

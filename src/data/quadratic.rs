@@ -164,6 +164,13 @@ impl Quadratic {
         0.5 * dot(&away, &h.apply(&away))
     }
 
+    /// ∇F_i(x) = H_i x − e_i.
+    pub fn local_gradient(&self, client: usize, x: &[f64]) -> Vec<f64> {
+        let mut gradient = self.curvature(client).apply(x);
+        gradient.iter_mut().zip(self.center(client)).for_each(|(g, e)| *g -= e);
+        gradient
+    }
+
     /// F(x) and ∇F(x), from F(x) = F(x*) + ½(x − x*)ᵀH̄(x − x*): exact near the minimum, and as
     /// cheap as one local gradient however many clients there are.
     pub fn global(&self, x: &[f64]) -> (f64, Vec<f64>) {

@@ -103,6 +103,11 @@ impl LocalModel {
 
     fn samples(&self, count: u32, rng: &mut Stream, into: &mut Shard) {
         let mut scores = vec![0.0; self.classes];
+        if into.y.is_empty() {
+            // Exactly: doubling would waste up to half of it in every client.
+            into.x.reserve_exact(count as usize * (self.means.len() + 1));
+            into.y.reserve_exact(count as usize);
+        }
         for _ in 0..count {
             // The bias is the last row of W, met with x = 1.
             let (rows, bias) = self.weights.split_at(self.means.len() * self.classes);

@@ -39,6 +39,16 @@ pub struct ClassConfig {
     pub downlink: Option<Dist>,
     /// Nanoseconds before the first bit arrives, each way.
     pub latency: Dist,
+    /// Chance to vanish during a round.
+    pub dropout: f64,
+}
+
+/// Bits that travel to a client and back, in every round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Payload {
+    pub down: u64,
+    pub up: u64,
 }
 
 /// The device of one client. Transfers of a run are all of one size, so links are kept as the
@@ -64,6 +74,8 @@ pub struct Fleet {
     pub devices: Vec<Device>,
     /// Names by class.
     pub classes: Vec<String>,
+    /// Chances to vanish during a round, by class.
+    pub dropout: Vec<f64>,
 }
 
 /// A client got a device whose times cannot be represented.
@@ -81,21 +93,22 @@ pub struct FleetError {
 }
 
 impl FleetConfig {
-    /// Gives each of `clients` clients a device for transfers of `payload_bits`.
-    pub fn init(&self, seed: u64, clients: usize, payload_bits: u64) -> Result<Fleet, FleetError> {
+    /// Gives each of `clients` clients a device for transfers of `payload`.
+    pub fn init(&self, seed: u64, clients: usize, payload: Payload) -> Result<Fleet, FleetError> {
         let devices = self
             .assignment(seed, clients)
             .into_iter()
             .enumerate()
             .map(|(client, class)| {
                 let config = &self.classes[usize::from(class)];
-                config.device(seed, client as u64, class, payload_bits).map_err(|(what, source)| {
+                config.device(seed, client as u64, class, payload).map_err(|(what, source)| {
                     FleetError { client, class: config.name.clone(), what, source }
                 })
             })
             .collect::<Result<_, _>>()?;
         let classes = self.classes.iter().map(|class| class.name.clone()).collect();
-        Ok(Fleet { devices, classes })
+        let dropout = self.classes.iter().map(|class| class.dropout).collect();
+        Ok(Fleet { devices, classes, dropout })
     }
 
     /// The class of every client.
@@ -138,7 +151,7 @@ impl ClassConfig {
         seed: u64,
         client: u64,
         class: u16,
-        payload_bits: u64,
+        payload: Payload,
     ) -> Result<Device, (&'static str, TimeOverflow)> {
         // One stream per aspect: a change of the uplink's distribution leaves all else as it was.
         let draw = |aspect, dist: &Dist| {
@@ -149,15 +162,19 @@ impl ClassConfig {
             }
         };
         let latency = Span::from_nanos_f64(draw(3, &self.latency)).map_err(|e| ("latency", e))?;
-        let transfer = |what, link: Option<f64>| {
-            let wire = link.map_or(Ok(Span::ZERO), |rate| transfer_time(payload_bits, rate));
+        let transfer = |what, bits, link: Option<f64>| {
+            let wire = link.map_or(Ok(Span::ZERO), |rate| transfer_time(bits, rate));
             wire.and_then(|wire| latency.plus(wire)).map_err(|e| (what, e))
         };
         Ok(Device {
             step: Span::from_nanos_f64(draw(0, &self.step_time).max(1.0))
                 .map_err(|e| ("step_time", e))?,
-            download: transfer("download", self.downlink.as_ref().map(|dist| draw(1, dist)))?,
-            upload: transfer("upload", self.uplink.as_ref().map(|dist| draw(2, dist)))?,
+            download: transfer(
+                "download",
+                payload.down,
+                self.downlink.as_ref().map(|dist| draw(1, dist)),
+            )?,
+            upload: transfer("upload", payload.up, self.uplink.as_ref().map(|dist| draw(2, dist)))?,
             jitter: self.jitter as f32,
             class,
         })
@@ -186,6 +203,7 @@ mod tests {
             uplink: None,
             downlink: None,
             latency: Dist::fixed(0.0),
+            dropout: 0.0,
         }
     }
 
@@ -211,7 +229,8 @@ mod tests {
             ..class("phone", 1.0)
         };
         let fleet = FleetConfig { assign: Assign::InOrder, classes: vec![config] };
-        let device = fleet.init(1, 1, 1_000_000).unwrap().devices[0];
+        let device =
+            fleet.init(1, 1, Payload { down: 1_000_000, up: 1_000_000 }).unwrap().devices[0];
         assert_eq!(device.download.nanos(), 30_000_000 + 125_000_000);
         // 1e6 bits at 3 Mbit/s is 333,333,333.3… ns.
         assert_eq!(device.upload.nanos(), 30_000_000 + 333_333_334);
@@ -224,7 +243,9 @@ mod tests {
         let one = ClassConfig { step_time: spread(1e7), ..class("a", 1.0) };
         let two = ClassConfig { uplink: Some(spread(1e6)), ..one.clone() };
         let draw = |class| {
-            FleetConfig { assign: Assign::Random, classes: vec![class] }.init(3, 20, 800).unwrap()
+            FleetConfig { assign: Assign::Random, classes: vec![class] }
+                .init(3, 20, Payload { down: 800, up: 800 })
+                .unwrap()
         };
         let (one, two) = (draw(one), draw(two));
         for (a, b) in one.devices.iter().zip(&two.devices) {
@@ -237,7 +258,7 @@ mod tests {
     fn impossible_times_name_the_client() {
         let slow = ClassConfig { uplink: Some(Dist::fixed(1.0)), ..class("modem", 1.0) };
         let fleet = FleetConfig { assign: Assign::InOrder, classes: vec![slow] };
-        let error = fleet.init(1, 2, u64::MAX).unwrap_err();
+        let error = fleet.init(1, 2, Payload { down: u64::MAX, up: u64::MAX }).unwrap_err();
         assert_eq!((error.client, error.what), (0, "upload"));
         assert!(error.to_string().contains("class modem"));
     }

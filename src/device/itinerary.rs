@@ -27,6 +27,19 @@ pub struct Itinerary {
     pub tau: u64,
 }
 
+impl Itinerary {
+    /// The way of a client that vanishes at `end`, before it is back: what it has done is lost.
+    pub fn cut(&self, end: SimTime) -> Itinerary {
+        let Itinerary { downloaded, computed, .. } = *self;
+        Itinerary {
+            downloaded: downloaded.min(end),
+            computed: computed.min(end),
+            arrives: end,
+            tau: 0,
+        }
+    }
+}
+
 impl Trip {
     /// Whether a step of length `step`, begun at `now`, ends early enough to be uploaded in time.
     pub fn fits(&self, now: SimTime, step: Span, upload: Span) -> bool {

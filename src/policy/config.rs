@@ -1,9 +1,10 @@
 //! What a scenario can say about rounds and work, validated.
 
-use crate::aggregate::RuleConfig;
+use crate::aggregate::{OptimizerConfig, RuleConfig};
 use crate::clock::Span;
 use crate::metric::{Bound, Metric};
 use crate::random::Dist;
+use crate::solver::{Recipe, VarianceReduction};
 
 /// `[stop]`: the first one reached ends the run. At least one is given.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,9 @@ pub struct Stop {
     pub time: Option<Span>,
     /// A metric's value.
     pub target: Option<Target>,
+    /// A training loss of this many times its value at the start is a divergence; `None`: only
+    /// one that is no number is.
+    pub divergence: Option<f64>,
 }
 
 /// A metric and the value to be reached.
@@ -30,8 +34,10 @@ pub struct Target {
 pub struct ClientConfig {
     /// Samples per local step.
     pub batch: Batch,
-    /// Learning rate η.
-    pub lr: f64,
+    /// Everybody's local update law, round by round.
+    pub recipe: Recipe,
+    /// Variance reduction, if any.
+    pub variance_reduction: Option<VarianceReduction>,
     /// How many local steps a client sets out to make.
     pub work: Work,
 }
@@ -82,10 +88,18 @@ pub struct ServerConfig {
     pub close: Close,
     /// What becomes of work that arrives after its round closed.
     pub late: Late,
+    /// What work from an older model is worth.
+    pub staleness: Staleness,
+    /// Work staler than this is dropped.
+    pub max_staleness: Option<u64>,
+    /// Clients kept busy where they are sent off one by one.
+    pub concurrency: usize,
     /// What becomes of work cut short by the deadline.
     pub partial: Partial,
     /// How updates are combined.
     pub rule: RuleConfig,
+    /// What becomes of what they come to.
+    pub optimizer: OptimizerConfig,
     /// How many clients are asked each round.
     pub sample: Sample,
     /// How they are chosen.
@@ -99,6 +113,7 @@ impl ServerConfig {
     pub fn wanted(&self, clients: usize) -> usize {
         match (self.close, self.sample) {
             (Close::First { of, .. }, _) => of,
+            (Close::Buffer(_) | Close::Window(_), _) => self.concurrency.min(clients),
             (_, Sample::All) => clients,
             (_, Sample::Clients(count)) => count,
             (_, Sample::Fraction(part)) => ((part * clients as f64).round() as usize).max(1),
@@ -107,15 +122,43 @@ impl ServerConfig {
 }
 
 /// When a round closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Close {
     /// When everyone asked has answered.
     All,
     /// At a fixed time after it opened, or earlier if everyone asked has answered.
     Deadline(Span),
+    /// At a percentile of how long clients took in the last rounds; the first round waits for all.
+    Adaptive(Adaptive),
     /// When the first `first` of `of` asked have answered (over-selection).
     #[allow(missing_docs)]
     First { first: usize, of: usize },
+    /// When so many updates have arrived, from whichever version of the model (FedBuff; one is
+    /// FedAsync).
+    Buffer(usize),
+    /// At fixed intervals, with whatever has arrived.
+    Window(Span),
+}
+
+/// A deadline that follows the clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adaptive {
+    /// Above 0, up to 100.
+    pub percentile: f64,
+    /// Rounds that are looked at.
+    pub of: usize,
+}
+
+impl Close {
+    /// Whether clients are sent off one by one, as others come back, instead of round by round.
+    pub fn is_asynchronous(self) -> bool {
+        matches!(self, Close::Buffer(_) | Close::Window(_))
+    }
+
+    /// Whether a deadline ends a round, and with it the work of its clients.
+    pub fn has_deadline(self) -> bool {
+        matches!(self, Close::Deadline(_) | Close::Adaptive(_))
+    }
 }
 
 /// What becomes of work that arrives after its round closed.
@@ -123,6 +166,35 @@ pub enum Close {
 pub enum Late {
     /// It is dropped.
     Drop,
+    /// It counts in the next aggregation, as if made in its round.
+    Next,
+    /// It counts in the next aggregation, less the staler it is.
+    Stale,
+}
+
+/// What an update is worth that was made from an older model (Xie et al., FedAsync).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Staleness {
+    /// As much as any.
+    Constant,
+    /// (1 + s)^−a.
+    Polynomial(f64),
+    /// 1 up to b, then 1/(a(s − b) + 1).
+    Hinge { a: f64, b: f64 },
+}
+
+impl Staleness {
+    /// What an update is worth after `staleness` aggregations that it has missed.
+    pub fn discount(self, staleness: u64) -> f64 {
+        let s = staleness as f64;
+        match self {
+            Staleness::Constant => 1.0,
+            Staleness::Polynomial(a) => (1.0 + s).powf(-a),
+            Staleness::Hinge { b, .. } if s <= b => 1.0,
+            Staleness::Hinge { a, b } => 1.0 / (a * (s - b) + 1.0),
+        }
+    }
 }
 
 /// What becomes of work cut short by the deadline.
@@ -152,4 +224,6 @@ pub enum Scheme {
     Uniform,
     /// With replacement, with probability p_i.
     BySize,
+    /// In turn, by number.
+    RoundRobin,
 }

@@ -1,9 +1,13 @@
 //! Who is asked.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Close, Scheme, ServerConfig};
 use crate::aggregate::{Draw, Participation};
 use crate::random::{Purpose, Stream, index, shuffle, stream};
 use rand::RngExt;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -31,6 +35,8 @@ pub struct Selector {
     p: Arc<[f64]>,
     /// Running sums of p_i, for drawing by size.
     cumulative: Vec<f64>,
+    /// Whose turn it is.
+    turn: Cell<u32>,
 }
 
 /// In which order those who were chosen are asked, and so who is first among clients that arrive at
@@ -50,35 +56,52 @@ impl Selector {
         let wanted = config.wanted(clients);
         let tie_break = match config.close {
             Close::First { .. } => TieBreak::Drawn,
-            Close::All | Close::Deadline(_) => TieBreak::ByNumber,
+            _ => TieBreak::ByNumber,
         };
         let cumulative = match config.scheme {
-            Scheme::Uniform => Vec::new(),
+            Scheme::Uniform | Scheme::RoundRobin => Vec::new(),
             Scheme::BySize => running_sums(&p, |_| false),
         };
         let (scheme, participation) = (config.scheme, config.rule.participation);
-        Selector { seed, clients, wanted, scheme, participation, tie_break, p, cumulative }
+        let turn = Cell::new(0);
+        Selector { seed, clients, wanted, scheme, participation, tie_break, p, cumulative, turn }
     }
 
     /// The clients of `round`, by number. `busy` tells who cannot be asked, `free` how many can.
     pub fn select(&self, round: u64, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
         match self.participation {
-            Participation::Renormalize => self.choose(round, free, busy),
+            Participation::Renormalize | Participation::InverseProbability => {
+                self.choose(round, self.wanted, free, busy)
+            }
             Participation::Unbiased => {
-                let mut asked = self.choose(round, self.clients, |_| false);
+                let mut asked = self.choose(round, self.wanted, self.clients, |_| false);
                 asked.retain(|asked| !busy(asked.client));
                 asked
             }
         }
     }
 
+    /// Clients to take the places of those who came back, where they are sent off one by one: as
+    /// many as `on_the_way` leaves room for. `draw` numbers the draws of a run.
+    pub fn refill(
+        &self,
+        draw: u64,
+        on_the_way: usize,
+        free: usize,
+        busy: impl Fn(u32) -> bool,
+    ) -> Vec<Asked> {
+        let wanted = self.wanted.saturating_sub(on_the_way);
+        if wanted == 0 { Vec::new() } else { self.choose(draw, wanted, free, busy) }
+    }
+
     /// How the clients of a round are drawn.
     pub fn draw(&self) -> Draw {
         match self.scheme {
-            Scheme::Uniform => {
+            // In turn everybody is asked as often as when drawn.
+            Scheme::Uniform | Scheme::RoundRobin => {
                 Draw::Uniform { clients: self.clients, asked: self.wanted.min(self.clients) }
             }
-            Scheme::BySize => Draw::BySize { asked: self.wanted },
+            Scheme::BySize => Draw::BySize { clients: self.clients, asked: self.wanted },
         }
     }
 
@@ -89,22 +112,45 @@ impl Selector {
         }
     }
 
-    fn choose(&self, round: u64, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
+    fn choose(
+        &self,
+        round: u64,
+        wanted: usize,
+        free: usize,
+        busy: impl Fn(u32) -> bool,
+    ) -> Vec<Asked> {
         let everyone = 0..self.clients as u32;
         let once = |client| Asked { client, times: 1 };
-        if free == 0 || (self.scheme == Scheme::Uniform && self.wanted >= free) {
+        if free == 0 {
+            return Vec::new();
+        }
+        if self.scheme != Scheme::BySize && wanted >= free {
             return everyone.filter(|client| !busy(*client)).map(once).collect();
         }
         let mut rng = stream(self.seed, Purpose::Selection, 0, round);
         match self.scheme {
-            Scheme::BySize => self.by_size(&mut rng, free, busy),
+            Scheme::BySize => self.by_size(&mut rng, wanted, free, busy),
+            Scheme::RoundRobin => {
+                // Where the last turn ended; who is busy when its turn comes is passed over.
+                let from = self.turn.get();
+                let turn = (from..self.clients as u32).chain(0..from);
+                let mut chosen: Vec<u32> =
+                    turn.filter(|client| !busy(*client)).take(wanted).collect();
+                if let Some(last) = chosen.last() {
+                    self.turn.set((last + 1) % self.clients as u32);
+                }
+                chosen.sort_unstable();
+                chosen.into_iter().map(once).collect()
+            }
             Scheme::Uniform => {
                 // A few of many are found fastest by trying; many of a few by a random order.
-                let mut chosen = if self.wanted <= self.clients / 8 && free >= self.clients / 2 {
-                    by_trying(self.clients as u32, self.wanted, &mut rng, busy)
+                let few = wanted <= self.clients / 8 && free >= self.clients / 2;
+                let one = wanted == 1 && free >= self.clients / 64;
+                let mut chosen = if few || one {
+                    by_trying(self.clients as u32, wanted, &mut rng, busy)
                 } else {
                     let free = everyone.filter(|client| !busy(*client)).collect();
-                    without_replacement(free, self.wanted, &mut rng)
+                    without_replacement(free, wanted, &mut rng)
                 };
                 chosen.sort_unstable();
                 chosen.into_iter().map(once).collect()
@@ -113,7 +159,13 @@ impl Selector {
     }
 
     /// Draws with replacement by p_i among those who are free.
-    fn by_size(&self, rng: &mut Stream, free: usize, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
+    fn by_size(
+        &self,
+        rng: &mut Stream,
+        wanted: usize,
+        free: usize,
+        busy: impl Fn(u32) -> bool,
+    ) -> Vec<Asked> {
         let among_free;
         let sums = if free == self.clients {
             &self.cumulative
@@ -122,7 +174,7 @@ impl Selector {
             &among_free
         };
         let whole = sums[self.clients - 1];
-        let mut drawn: Vec<u32> = (0..self.wanted)
+        let mut drawn: Vec<u32> = (0..wanted)
             .map(|_| {
                 let at = rng.random::<f64>() * whole;
                 // The first client whose sum lies beyond: never one that adds nothing.
@@ -169,144 +221,4 @@ fn without_replacement(mut items: Vec<u32>, count: usize, rng: &mut Stream) -> V
     }
     items.truncate(count);
     items
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aggregate::{RuleConfig, TauEff, Weighting};
-    use crate::policy::{Late, Partial, Sample};
-
-    fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector {
-        let rule = RuleConfig {
-            weighting: Weighting::FedNova,
-            tau_eff: TauEff::Accumulation,
-            participation: Participation::Renormalize,
-        };
-        let config = ServerConfig {
-            close,
-            late: Late::Drop,
-            partial: Partial::Keep,
-            rule,
-            sample,
-            scheme,
-            evaluate_every: 1,
-        };
-        Selector::new(&config, 7, p.into())
-    }
-
-    #[test]
-    fn uniform_asks_each_client_equally_often_and_never_twice() {
-        let selector = selector(Close::All, Sample::Fraction(0.3), Scheme::Uniform, &[0.1; 10]);
-        let mut counts = [0; 10];
-        for round in 0..10_000 {
-            let asked = selector.select(round, selector.clients, |_| false);
-            assert_eq!(asked.len(), 3);
-            assert!(asked.windows(2).all(|pair| pair[0].client < pair[1].client));
-            asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
-        }
-        assert!(counts.iter().all(|n| (2800..3200).contains(n)), "{counts:?}");
-    }
-
-    #[test]
-    fn a_few_of_many_are_as_evenly_chosen() {
-        let p = [0.01; 100];
-        let selector = selector(Close::All, Sample::Clients(5), Scheme::Uniform, &p);
-        let mut counts = [0; 100];
-        for round in 0..20_000 {
-            let asked = selector.select(round, selector.clients, |_| false);
-            assert!(asked.len() == 5 && asked.windows(2).all(|w| w[0].client < w[1].client));
-            asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
-        }
-        assert!(counts.iter().all(|n| (850..1150).contains(n)), "{counts:?}");
-    }
-
-    #[test]
-    fn by_size_draws_in_proportion_to_p_with_replacement() {
-        let p = [0.6, 0.3, 0.1];
-        let selector = selector(Close::All, Sample::Clients(2), Scheme::BySize, &p);
-        let (mut counts, mut twice) = ([0u32; 3], 0);
-        for round in 0..20_000 {
-            let asked = selector.select(round, selector.clients, |_| false);
-            assert_eq!(selector.draw(), Draw::BySize { asked: 2 });
-            for asked in asked {
-                counts[asked.client as usize] += asked.times;
-                twice += u32::from(asked.times == 2);
-            }
-        }
-        for (count, p) in counts.iter().zip(p) {
-            assert!((f64::from(*count) / 40_000.0 - p).abs() < 0.01, "{counts:?}");
-        }
-        // 0.36 + 0.09 + 0.01
-        assert!((f64::from(twice) / 20_000.0 - 0.46).abs() < 0.02);
-    }
-
-    #[test]
-    fn busy_clients_are_passed_over() {
-        for scheme in [Scheme::Uniform, Scheme::BySize] {
-            let selector = selector(Close::All, Sample::Clients(3), scheme, &[0.1; 10]);
-            for round in 0..100 {
-                let asked = selector.select(round, 5, |client| client % 2 == 0);
-                assert!(asked.iter().all(|asked| asked.client % 2 == 1));
-                assert!(selector.select(round, 0, |_| true).is_empty());
-            }
-        }
-        let all = selector(Close::All, Sample::All, Scheme::Uniform, &[0.25; 4]);
-        let asked: Vec<u32> =
-            all.select(0, 3, |client| client == 2).iter().map(|a| a.client).collect();
-        assert_eq!(asked, [0, 1, 3]);
-    }
-
-    #[test]
-    fn busy_clients_do_not_change_the_odds_of_others() {
-        // Client 0 holds nearly all the mass; while it is busy the others share the draws by size.
-        let p = [1.0 - 3e-17, 2e-17, 1e-17];
-        let selector = selector(Close::All, Sample::Clients(3), Scheme::BySize, &p);
-        let mut counts = [0u32; 3];
-        for round in 0..5000 {
-            for asked in selector.select(round, 2, |client| client == 0) {
-                counts[asked.client as usize] += asked.times;
-            }
-        }
-        assert_eq!(counts[0], 0);
-        assert!((f64::from(counts[1]) / f64::from(counts[2]) - 2.0).abs() < 0.1, "{counts:?}");
-    }
-
-    #[test]
-    fn unbiased_draws_are_over_everyone_and_busy_ones_are_lost() {
-        for scheme in [Scheme::Uniform, Scheme::BySize] {
-            let mut selector = selector(Close::All, Sample::Clients(4), scheme, &[0.1; 10]);
-            selector.participation = Participation::Unbiased;
-            let draws: u32 = (0..5000)
-                .flat_map(|round| selector.select(round, 5, |client| client % 2 == 0))
-                .map(|asked| asked.times)
-                .sum();
-            // Half of 4 · 5000 fall on somebody free.
-            assert!((9500..10_500).contains(&draws), "{draws}");
-            let asked = match selector.draw() {
-                Draw::Uniform { asked, .. } | Draw::BySize { asked } => asked,
-            };
-            assert_eq!(asked, 4, "all four count");
-        }
-    }
-
-    #[test]
-    fn the_first_few_are_not_always_the_same_few() {
-        let selector =
-            selector(Close::First { first: 1, of: 3 }, Sample::All, Scheme::Uniform, &[0.25; 4]);
-        let mut first = [0; 4];
-        for round in 0..4000 {
-            let mut asked = selector.select(round, 4, |_| false);
-            selector.order(round, &mut asked);
-            first[asked[0].client as usize] += 1;
-        }
-        assert!(first.iter().all(|n| (850..1150).contains(n)), "{first:?}");
-    }
-
-    #[test]
-    fn over_selection_asks_as_many_as_it_says() {
-        let close = Close::First { first: 3, of: 5 };
-        let selector = selector(close, Sample::All, Scheme::Uniform, &[0.1; 10]);
-        assert_eq!(selector.select(0, selector.clients, |_| false).len(), 5);
-    }
 }

@@ -69,9 +69,12 @@ fn whole(steps: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::random::{Dist, Shape};
+    use crate::solver::{Recipe, Schedule, Solver};
 
     fn workload(batch: Batch, work: Work) -> Workload {
-        Workload::new(&ClientConfig { batch, lr: 0.1, work }, 3, vec![100, 15, 204])
+        let recipe = Recipe::new(Solver::sgd(0.1), Schedule::default());
+        let config = ClientConfig { batch, recipe, variance_reduction: None, work };
+        Workload::new(&config, 3, vec![100, 15, 204])
     }
 
     fn fixed(value: f64) -> Amount {

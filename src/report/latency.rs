@@ -71,11 +71,11 @@ impl Default for Phases {
 }
 
 impl Phases {
-    /// Adds a participation. Who made no step gave up, perhaps in the middle of its download: it has
-    /// no latencies to speak of.
+    /// Adds a participation. Who made no step gave up, perhaps in the middle of its download, and who
+    /// vanished did not get to its end: they have no latencies to speak of.
     pub fn add(&mut self, row: &ClientRow) {
         self.record(Phase::Idle, row.idle);
-        if row.outcome != Outcome::NoStep {
+        if !matches!(row.outcome, Outcome::NoStep | Outcome::Dropped) {
             self.record(Phase::Download, row.download);
             self.record(Phase::Compute, row.compute);
             self.record(Phase::Upload, row.upload);

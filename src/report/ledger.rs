@@ -1,16 +1,22 @@
 //! Listens to one run.
 
+mod used;
+
 use super::clients_csv::{ClientsCsv, recorded};
 use super::latency::Phases;
 use super::rounds_csv::RoundsCsv;
 use super::row_file::FileError;
-use super::summary::{Status, TargetReached, TauSummary, Throughput, VariantSummary};
+use super::summary::{
+    Diverged, Status, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
+};
 use crate::clock::SimTime;
-use crate::metric::Metrics;
+use crate::metric::{Gradients, Metric, Metrics};
 use crate::policy::Target;
 use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
 use crate::scenario::RecordClients;
-use crate::theory::Consistency;
+use crate::theory::{Consistency, GradientSpread};
+use crate::train::Measured;
+use used::Used;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The files that rows go to, open for the whole scenario.
@@ -19,6 +25,12 @@ pub struct Files {
     pub rounds: RoundsCsv,
     /// `clients.csv`, unless it is switched off.
     pub clients: Option<ClientsCsv>,
+}
+
+/// Hears of every round that closed, with those whose updates were used in it.
+pub trait Listener: Send {
+    /// A round closed. Weights are raw: the round says what scales them.
+    fn closed(&mut self, round: &RoundRow, used: &[ClientRow]);
 }
 
 /// What is known of a run so far.
@@ -30,12 +42,15 @@ pub struct Ledger {
     /// Which clients get rows; `None`: all.
     recorded: Option<Vec<bool>>,
     files: Option<Files>,
+    listener: Option<Box<dyn Listener>>,
+    /// Rows of the open round for the listener.
+    heard: Vec<ClientRow>,
     /// Rows that wait for the end of their round, which gives them their weight.
     waiting: Vec<ClientRow>,
     target: Option<(Target, TargetReached)>,
     phases: Phases,
     /// Of those whose updates did not move the model.
-    outcomes: [u64; 4],
+    outcomes: [u64; 5],
     lost: u128,
     used: Used,
     /// Updates of the open round: used once it closes, unfinished if it never does.
@@ -43,30 +58,13 @@ pub struct Ledger {
     local_steps: u64,
     rounds: u64,
     now: SimTime,
+    start: Metrics,
     metrics: Metrics,
     best: Metrics,
+    gradients: Option<Gradients>,
+    spread: GradientSpread,
     consistency: Consistency,
     digest: Xxh3,
-}
-
-/// Updates used, added up.
-#[derive(Clone, Copy)]
-struct Used {
-    count: u64,
-    /// Smallest, sum and largest.
-    tau: [u64; 3],
-    compute: u128,
-}
-
-impl Used {
-    const NONE: Used = Used { count: 0, tau: [u64::MAX, 0, 0], compute: 0 };
-
-    fn add(&mut self, other: Used) {
-        let ([a, b, c], [least, sum, most]) = (self.tau, other.tau);
-        self.count += other.count;
-        self.tau = [a.min(least), b + sum, c.max(most)];
-        self.compute += other.compute;
-    }
 }
 
 impl Ledger {
@@ -89,21 +87,37 @@ impl Ledger {
             classes,
             recorded: recorded(record, record_seed, clients),
             files,
+            listener: None,
+            heard: Vec::new(),
             waiting: Vec::new(),
             target: target.map(|target| (target, none)),
             phases: Phases::default(),
-            outcomes: [0; 4],
+            outcomes: [0; 5],
             lost: 0,
             used: Used::NONE,
             open: Used::NONE,
             local_steps: 0,
             rounds: 0,
             now: SimTime::ZERO,
+            start: Metrics::default(),
             metrics: Metrics::default(),
             best: Metrics::default(),
+            gradients: None,
+            spread: GradientSpread::default(),
             consistency: Consistency { chi2: 0.0, missing_mass: 1.0 },
             digest: Xxh3::new(),
         }
+    }
+
+    /// Somebody else wants to hear of every round.
+    pub fn listen(&mut self, listener: Box<dyn Listener>) {
+        self.listener = Some(listener);
+    }
+
+    /// The model was measured before the first round.
+    pub fn began(&mut self, metrics: Metrics) {
+        self.start = metrics;
+        self.metrics = metrics;
     }
 
     /// Clients came back.
@@ -120,6 +134,9 @@ impl Ledger {
             }
             self.digest_row(row);
         }
+        if self.listener.is_some() {
+            self.heard.extend(rows.iter().filter(|row| row.outcome == Outcome::Used).cloned());
+        }
         let files = self.files.as_ref().and_then(|files| files.clients.as_ref());
         match (&self.recorded, files) {
             (_, None) => {}
@@ -134,6 +151,10 @@ impl Ledger {
 
     /// A round closed.
     pub fn closed(&mut self, row: &RoundRow) -> Result<(), FileError> {
+        if let Some(listener) = &mut self.listener {
+            listener.closed(row, &self.heard);
+            self.heard.clear();
+        }
         self.rounds = row.round;
         self.used.add(std::mem::replace(&mut self.open, Used::NONE));
         self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
@@ -141,7 +162,7 @@ impl Ledger {
             self.digest.update(&bits.to_le_bytes());
         }
         if let Some(metrics) = row.metrics {
-            self.measured(row.closed, &metrics);
+            self.measured(row.closed, &Measured { metrics, gradients: row.gradients });
         }
         self.now = row.closed;
         self.write_waiting(row.weight_scale)?;
@@ -152,7 +173,11 @@ impl Ledger {
     }
 
     /// The model was measured.
-    pub fn measured(&mut self, now: SimTime, metrics: &Metrics) {
+    pub fn measured(&mut self, now: SimTime, Measured { metrics, gradients }: &Measured) {
+        if let Some(gradients) = gradients {
+            self.gradients = Some(*gradients);
+            self.spread.add(gradients.of_surrogate, gradients.mean_square);
+        }
         self.metrics = *metrics;
         self.best.keep_best(metrics);
         for (_, value) in metrics.iter() {
@@ -209,15 +234,27 @@ impl Ledger {
         VariantSummary {
             name: self.name.clone(),
             seed: self.seed,
-            status: if stopped.is_some() { Status::Complete } else { Status::Incomplete },
+            status: match stopped {
+                None => Status::Incomplete,
+                Some(StopReason::Diverged(_)) => Status::Diverged,
+                Some(_) => Status::Complete,
+            },
             stopped_by: stopped.map_or("", StopReason::name),
+            diverged: match stopped {
+                Some(StopReason::Diverged(divergence)) => {
+                    Some(Diverged { round: self.rounds, cause: divergence.to_string() })
+                }
+                _ => None,
+            },
             rounds: self.rounds,
             virtual_seconds: self.now.seconds(),
+            start: self.start,
             metrics: self.metrics,
             best: self.best,
             target: self.target.map(|(_, reached)| reached),
             chi2: self.consistency.chi2,
             missing_mass: self.consistency.missing_mass,
+            theory: self.theory(),
             tau: TauSummary {
                 min: if used == 0 { 0 } else { least },
                 mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
@@ -235,6 +272,20 @@ impl Ledger {
             digest: format!("{:032x}", self.digest.digest128()),
             model_digest,
         }
+    }
+
+    /// What Theorem 2 makes of what was measured.
+    fn theory(&self) -> Option<TheorySummary> {
+        let kappa2 = self.gradients?.kappa2();
+        let tightest = self.spread.tightest()?;
+        let grad_norm = self.metrics.get(Metric::GradNorm)?;
+        Some(TheorySummary {
+            kappa2,
+            floor: self.consistency.floor(kappa2),
+            grad_norm_squared: Some(grad_norm * grad_norm).filter(|square| square.is_finite()),
+            tightest_beta2: tightest.beta2,
+            tightest_kappa2: tightest.kappa2,
+        })
     }
 
     fn digest_row(&mut self, row: &ClientRow) {

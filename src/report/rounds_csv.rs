@@ -1,8 +1,9 @@
 //! `rounds.csv`: a row per aggregation and variant.
 
 use super::row_file::{FileError, RowFile, float, integer, seconds};
-use crate::metric::{Metric, Metrics};
+use crate::metric::Metric;
 use crate::record::RoundRow;
+use crate::theory::Consistency;
 use std::path::Path;
 
 /// The file, open for the whole scenario.
@@ -13,7 +14,7 @@ impl RoundsCsv {
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let header = "variant,seed,round,virtual_seconds,asked,arrived,tau_eff,tau_min,tau_mean,\
                       tau_max,chi2,missing_mass,train_loss,grad_norm,test_accuracy,test_loss,\
-                      distance";
+                      distance,grad_norm_squared,kappa2,beta2,floor";
         RowFile::create(path, header).map(RoundsCsv)
     }
 
@@ -30,7 +31,14 @@ impl RoundsCsv {
             float(out, row.chi2);
             float(out, row.missing_mass);
             let metrics = row.metrics.unwrap_or_default();
-            Metric::ALL.iter().for_each(|metric| optional(out, &metrics, *metric));
+            Metric::ALL.iter().for_each(|metric| optional(out, metrics.get(*metric)));
+            let kappa2 = row.gradients.map(|gradients| gradients.kappa2());
+            let (chi2, missing_mass) = (row.chi2, row.missing_mass);
+            let consistency = Consistency { chi2, missing_mass };
+            optional(out, metrics.get(Metric::GradNorm).map(|norm| norm * norm));
+            optional(out, kappa2);
+            optional(out, row.gradients.map(|gradients| gradients.beta2()));
+            optional(out, kappa2.and_then(|kappa2| consistency.floor(kappa2)));
         })?;
         self.0.tick()
     }
@@ -41,9 +49,9 @@ impl RoundsCsv {
     }
 }
 
-/// Nothing between the commas where a round was not evaluated or a task has no such metric.
-fn optional(out: &mut Vec<u8>, metrics: &Metrics, metric: Metric) {
-    match metrics.get(metric) {
+/// Nothing between the commas where something was not measured or a task has no such metric.
+fn optional(out: &mut Vec<u8>, value: Option<f64>) {
+    match value {
         Some(value) => float(out, value),
         None => out.push(b','),
     }

@@ -98,6 +98,16 @@ pub enum Status {
     Complete,
     /// It has not, or not yet.
     Incomplete,
+    /// Its model blew up.
+    Diverged,
+}
+
+/// How a run's model blew up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Diverged {
+    pub round: u64,
+    pub cause: String,
 }
 
 /// One run.
@@ -109,8 +119,13 @@ pub struct VariantSummary {
     pub status: Status,
     /// Why it ended: rounds, time, target or diverged; empty if it failed.
     pub stopped_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<Diverged>,
     pub rounds: u64,
     pub virtual_seconds: f64,
+    /// Before the first round.
+    #[serde(serialize_with = "by_name")]
+    pub start: Metrics,
     #[serde(serialize_with = "by_name")]
     pub metrics: Metrics,
     #[serde(serialize_with = "by_name")]
@@ -118,11 +133,13 @@ pub struct VariantSummary {
     pub target: Option<TargetReached>,
     pub chi2: f64,
     pub missing_mass: f64,
+    /// What Theorem 2 predicts; nothing where gradients were not compared.
+    pub theory: Option<TheorySummary>,
     pub tau: TauSummary,
     #[serde(serialize_with = "phases")]
     pub latency_seconds: Phases,
     #[serde(serialize_with = "outcomes")]
-    pub outcomes: [u64; 4],
+    pub outcomes: [u64; 5],
     /// Share of the computed device time whose updates were not used.
     pub waste: f64,
     pub throughput: Throughput,
@@ -154,6 +171,21 @@ pub struct TauSummary {
     pub min: u64,
     pub mean: f64,
     pub max: u64,
+}
+
+/// Measured beside predicted (Theorem 2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TheorySummary {
+    /// κ² at the last model compared, with β² = 1: Σ ŵ_i‖∇F_i − Σ ŵ_j∇F_j‖².
+    pub kappa2: f64,
+    /// 2χ²κ²; `None` where some client was never heard.
+    pub floor: Option<f64>,
+    /// ‖∇F‖² as measured at the end.
+    pub grad_norm_squared: Option<f64>,
+    /// β² of the tightest pair of constants that holds for all models compared (Assumption 3).
+    pub tightest_beta2: f64,
+    /// κ² of that pair.
+    pub tightest_kappa2: f64,
 }
 
 /// How fast this machine was.
@@ -207,12 +239,10 @@ fn phases<S: Serializer>(phases: &Phases, to: S) -> Result<S::Ok, S::Error> {
     map.end()
 }
 
-fn outcomes<S: Serializer>(outcomes: &[u64; 4], to: S) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(Outcome::ALL.len() + 1))?;
+fn outcomes<S: Serializer>(outcomes: &[u64; 5], to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(Outcome::ALL.len()))?;
     for outcome in Outcome::ALL {
         map.serialize_entry(outcome.name(), &outcomes[outcome as usize])?;
     }
-    // Devices that vanish in the middle of a round are not simulated yet.
-    map.serialize_entry("dropped", &0)?;
     map.end()
 }

@@ -1,9 +1,12 @@
 //! The table a user sees at the end.
 
-use super::latency::{Phase, Phases};
-use super::summary::{Spread, Summary, VariantSummary};
+mod latencies;
+
+use super::summary::{Diverged, Spread, Summary, VariantSummary};
 use crate::clock::Span;
 use crate::metric::Metric;
+use crate::record::Outcome;
+use latencies::latency_tables;
 use std::fmt::Write;
 
 /// Whether to use colours.
@@ -130,6 +133,19 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             spread(group, |run| if run.chi2 < 1e-12 { 0.0 } else { run.chi2 })
         }),
     );
+    if groups.iter().any(|group| group.runs.iter().any(|run| run.theory.is_some())) {
+        // As a length, so that it stands beside ‖∇F‖.
+        let floor = |run: &VariantSummary| run.theory.and_then(|theory| theory.floor);
+        row(
+            "error floor √(2χ²κ²)",
+            Box::new(move |group| match group.runs.iter().all(|run| floor(run).is_some()) {
+                true => spread(group, |run| {
+                    if run.chi2 < 1e-12 { 0.0 } else { floor(run).unwrap_or(f64::NAN).sqrt() }
+                }),
+                false => "-".into(),
+            }),
+        );
+    }
     row("never heard", Box::new(|group| percent(mean(group, |run| run.missing_mass))));
     row("wasted work", Box::new(|group| percent(mean(group, |run| run.waste))));
     row(
@@ -139,6 +155,13 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
             format!("{} / {}", mean(1), mean(2))
         }),
     );
+    let dropped = |run: &VariantSummary| run.outcomes[Outcome::Dropped as usize];
+    if groups.iter().any(|group| group.runs.iter().any(|run| dropped(run) > 0)) {
+        row(
+            "vanished on the way",
+            Box::new(move |group| number(mean(group, |run| dropped(run) as f64))),
+        );
+    }
     if groups.iter().any(|group| group.runs.iter().any(|run| run.target.is_some())) {
         row(
             "target reached after",
@@ -171,61 +194,14 @@ fn label(metric: Metric) -> &'static str {
     }
 }
 
-/// Latencies of every variant, or once for all whose devices behaved alike.
-fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
-    let tables: Vec<String> =
-        groups.iter().map(|group| latency_table(&of_all_seeds(group))).collect();
-    let mut shown = vec![false; groups.len()];
-    for first in 0..groups.len() {
-        if shown[first] {
-            continue;
-        }
-        let alike: Vec<usize> =
-            (first..groups.len()).filter(|i| tables[*i] == tables[first]).collect();
-        alike.iter().for_each(|i| shown[*i] = true);
-        let whose = if alike.len() == groups.len() && groups.len() > 1 {
-            "all variants alike".to_string()
-        } else {
-            alike.iter().map(|i| groups[*i].name).collect::<Vec<_>>().join(", ")
-        };
-        // The names of those it speaks of, when there is a choice.
-        if groups.len() > 1 {
-            let _ = writeln!(out, "{}", style.dim(&whose));
-        }
-        let mut head = format!("{:12}", "latency");
-        for column in ["p50", "p90", "p99", "p99.9", "max"] {
-            let _ = write!(head, "{column:>10}");
-        }
-        let _ = writeln!(out, "{}", style.bold(&head));
-        let _ = writeln!(out, "{}", tables[first]);
-    }
-}
-
-fn of_all_seeds(group: &Group<'_>) -> Phases {
-    let mut all = Phases::default();
-    group.runs.iter().for_each(|run| all.merge(&run.latency_seconds));
-    all
-}
-
-fn latency_table(phases: &Phases) -> String {
-    let mut out = String::new();
-    for phase in [Phase::Download, Phase::Compute, Phase::Upload, Phase::Round] {
-        let s = phases.summary(phase);
-        let _ = write!(out, "{:12}", phase.name());
-        for seconds in [s.p50, s.p90, s.p99, s.p999, s.max] {
-            let span = Span::from_nanos_f64(seconds * 1e9).unwrap_or_default();
-            let _ = write!(out, "{:>10}", span.to_string());
-        }
-        out.push('\n');
-    }
-    out
-}
-
 /// A run that ended because its model blew up did not come to the end it was meant to.
 fn divergences(out: &mut String, summary: &Summary, style: Style) {
-    for run in summary.variants.iter().filter(|run| run.stopped_by == "diverged") {
-        let text = format!("{} diverged in round {} (seed {})", run.name, run.rounds, run.seed);
-        let _ = writeln!(out, "{}: a smaller client.lr may help", style.paint("31;1", &text));
+    for run in &summary.variants {
+        if let Some(Diverged { round, cause }) = &run.diverged {
+            let text = format!("{} diverged in round {round} (seed {})", run.name, run.seed);
+            let _ = writeln!(out, "{}\n  {cause}", style.paint("31;1", &text));
+            let _ = writeln!(out, "  a smaller learning rate may help");
+        }
     }
 }
 
@@ -236,9 +212,29 @@ fn expectations(out: &mut String, summary: &Summary, style: Style) {
             continue;
         }
         let measured = expect.measured.map_or("nothing".into(), number);
-        let verdict = style.verdict(expect.ok);
-        let _ = writeln!(out, "{verdict}  {} (measured {measured})", expect.that);
+        let text = format!("{} (measured {measured})", expect.that);
+        let mut lines = wrapped(&text, 71).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let _ = writeln!(out, "{}  {first}", style.verdict(expect.ok));
+        lines.for_each(|line| {
+            let _ = writeln!(out, "         {line}");
+        });
     }
+}
+
+/// Cuts a text at spaces into lines of at most `width` characters, where words allow.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 fn mean(group: &Group<'_>, of: impl Fn(&VariantSummary) -> f64) -> f64 {

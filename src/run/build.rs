@@ -3,12 +3,12 @@
 use crate::aggregate::{Participation, Weighting};
 use crate::client::World;
 use crate::data::{Init, SyntheticConfig, TaskKind};
-use crate::device::FleetError;
+use crate::device::{FleetError, Payload};
 use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
-use crate::server::{Server, Training};
-use crate::solver::Solver;
+use crate::server::{Server, Setup, Training};
+use crate::train::kernel::SoftmaxShape;
 use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, Tensor, TensorError, Trainer};
 use std::sync::Arc;
 
@@ -62,8 +62,7 @@ pub fn build(
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
     let shares = plan.task.shares(seed);
     let p: Arc<[f64]> = shares.p.into();
-    let payload_bits = 32 * plan.task.parameters() as u64;
-    let fleet = plan.fleet.init(seed, plan.task.clients, payload_bits)?;
+    let fleet = plan.fleet.init(seed, plan.task.clients, payload(plan))?;
     let start = match &training {
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
@@ -71,13 +70,37 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     let selector = Selector::new(&plan.server, seed, p.clone());
     let workload = Workload::new(&plan.client, seed, shares.samples);
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
-    let server = Server::new(config, stop, selector, training.clone(), p, start);
-    let world = World { seed, fleet, workload, solver: solver(plan), training: training.clone() };
+    let recipe = plan.client.recipe.clone();
+    let server = Server::new(Setup {
+        config,
+        stop,
+        selector,
+        training: training.clone(),
+        p,
+        x: start,
+        recipe: recipe.clone(),
+        variance_reduction: plan.client.variance_reduction,
+    });
+    let world = World { seed, fleet, workload, recipe, training: training.clone() };
     Ok(Built { server, world, training })
 }
 
-fn solver(plan: &Plan) -> Solver {
-    Solver { lr: plan.client.lr }
+/// What travels to a client and back: single-precision parameters, and with variance reduction as
+/// many again.
+pub(super) fn payload(plan: &Plan) -> Payload {
+    let bits = 32 * plan.task.parameters() as u64;
+    let (down, up) = plan.client.variance_reduction.map_or((1, 1), |method| method.payload());
+    Payload { down: down * bits, up: up * bits }
+}
+
+/// Entries of a parameter vector as trainers keep it, padding included.
+pub(super) fn stored_parameters(plan: &Plan) -> usize {
+    match &plan.task.kind {
+        TaskKind::Quadratic(_) => plan.task.parameters(),
+        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
+            SoftmaxShape { features: *features, classes: *classes }.len()
+        }
+    }
 }
 
 /// The native trainer of a plan's task, with the data of `seed`.
@@ -85,7 +108,7 @@ pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
     match &plan.task.kind {
         TaskKind::Quadratic(config) => {
             let problem = config.init(seed, &plan.task.shares(seed).p);
-            Arc::new(QuadraticTrainer::new(problem, solver(plan), seed))
+            Arc::new(QuadraticTrainer::new(problem, seed))
         }
         TaskKind::Synthetic(config) => {
             let data = config.init(seed, plan.task.clients);
@@ -93,12 +116,12 @@ pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
                 Batch::Size(size) => size,
                 Batch::Full => usize::MAX,
             };
-            Arc::new(SoftmaxTrainer::new(data, batch, solver(plan), seed))
+            Arc::new(SoftmaxTrainer::new(data, batch, seed))
         }
     }
 }
 
-fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, BuildError> {
+pub(super) fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, BuildError> {
     match &plan.task.init {
         Init::Zeros => Ok(trainer.start(seed, 0.0)),
         Init::Normal(std) => Ok(trainer.start(seed, *std)),
@@ -124,7 +147,10 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
                 .map(drop)
         }
     };
-    found.map_err(|source| BuildError::Init { path: path.clone(), source })
+    let init = |source| BuildError::Init { path: path.clone(), source };
+    found.map_err(init)?;
+    let broken = tensors.iter().find(|tensor| !tensor.values.all_finite());
+    broken.map_or(Ok(()), |tensor| Err(init(TensorError::NotFinite(tensor.name.clone()))))
 }
 
 /// Weighting and participation in words, for those who read a plan.
@@ -132,10 +158,12 @@ pub(super) fn rule_in_words(weighting: Weighting, participation: Participation) 
     let weighting = match weighting {
         Weighting::FedNova => "FedNova",
         Weighting::FedAvg => "FedAvg",
+        Weighting::Uniform => "uniform",
     };
     let participation = match participation {
         Participation::Renormalize => "renormalised over those who arrive",
         Participation::Unbiased => "unbiased over those who are asked",
+        Participation::InverseProbability => "by how often each is heard",
     };
     format!("{weighting}, {participation}")
 }

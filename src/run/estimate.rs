@@ -1,7 +1,8 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
-use super::build::{BuildError, Built, build, rule_in_words};
+use super::build::{BuildError, Built, build, payload, rule_in_words, stored_parameters};
 use crate::clock::{SimTime, Span};
+use crate::device::Payload;
 use crate::policy::Close;
 use crate::scenario::{Plan, Scenario};
 use std::fmt;
@@ -10,6 +11,9 @@ use std::fmt;
 /// with a million of them.
 const LIVE_CLIENT: u64 = 1200;
 
+/// Bytes of the training that waits for a client's arrival.
+const JOB: u64 = 400;
+
 /// What one variant will do and cost.
 pub struct Estimate {
     variant: String,
@@ -17,12 +21,16 @@ pub struct Estimate {
     clients: usize,
     classes: Vec<(String, usize)>,
     parameters: usize,
+    payload: Payload,
     asked: usize,
     tau: Option<[u64; 3]>,
     no_step: usize,
     late: usize,
+    vanished: usize,
     longest: Span,
     rounds: Option<u64>,
+    /// What variance reduction and the server's optimiser keep, and its bytes.
+    state: Option<(&'static str, u64)>,
     memory: u64,
     overflow: Option<String>,
 }
@@ -41,6 +49,7 @@ fn estimate_one(
 ) -> Result<Estimate, BuildError> {
     let Built { mut server, world, .. } = build(plan, seed, 0, true)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
+    let mut vanished = 0;
     let mut overflow = None;
     let mut asked = 0;
     match server.open_round(SimTime::ZERO) {
@@ -48,9 +57,11 @@ fn estimate_one(
         Ok(selected) => {
             asked = selected.len();
             for selected in selected {
-                let request = server.send_off(selected);
-                match world.set_out(server.round().clone(), request) {
+                let request = server.send_off(selected, SimTime::ZERO);
+                let errand = server.errand(selected.client);
+                match world.set_out(server.round().clone(), request, errand) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
+                    Ok(arrival) if arrival.vanished => vanished += 1,
                     Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);
@@ -70,7 +81,9 @@ fn estimate_one(
     arrivals.sort();
     let longest = arrivals.last().copied().unwrap_or_default();
     let round = match plan.server.close {
-        Close::All => longest,
+        Close::All | Close::Adaptive(_) => longest,
+        Close::Buffer(size) => arrivals.get(size - 1).copied().unwrap_or(longest),
+        Close::Window(window) => window,
         Close::Deadline(deadline) if arrivals.len() < asked => deadline,
         Close::Deadline(deadline) => deadline.min(longest),
         Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
@@ -91,15 +104,32 @@ fn estimate_one(
         clients: plan.task.clients,
         classes: world.fleet.classes.iter().cloned().zip(counts).collect(),
         parameters: plan.task.parameters(),
+        payload: payload(plan),
         asked,
         tau,
         no_step,
         late,
+        vanished,
         longest,
         rounds,
+        state: state(plan),
         memory: memory(plan, &world.workload, asked, threads),
         overflow,
     })
+}
+
+/// What is kept from round to round: a vector for everybody who may be heard and one for all with
+/// variance reduction, and the server optimiser's own.
+fn state(plan: &Plan) -> Option<(&'static str, u64)> {
+    let vectors = plan.client.variance_reduction.map_or(0, |_| 1 + plan.task.clients as u64);
+    let own = plan.server.optimizer.vectors() as u64;
+    let what = match (vectors, own) {
+        (0, 0) => return None,
+        (0, _) => "the server's optimiser",
+        (_, 0) => "variance reduction",
+        _ => "variance reduction and the server's optimiser",
+    };
+    Some((what, (vectors + own) * 8 * stored_parameters(plan) as u64))
 }
 
 /// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
@@ -108,9 +138,12 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
     let clients = plan.task.clients as u64;
     let parameters = plan.task.parameters() as u64;
     // A tenth of the samples is there for testing.
-    let data = plan.task.data_bytes(workload.samples() as f64 / 0.9) as u64;
+    let data = plan.task.data_bytes(workload.samples() as f64 / 0.9);
+    // Allocators round up, and the test set grows by doubling.
+    let data = (1.2 * data) as u64;
     let models = 4 + 6 * threads as u64;
-    asked as u64 * LIVE_CLIENT + clients * 80 + data + models * parameters * 8
+    let state = state(plan).map_or(0, |(_, bytes)| bytes);
+    asked as u64 * (LIVE_CLIENT + JOB) + clients * 80 + data + models * parameters * 8 + state
 }
 
 impl fmt::Display for Estimate {
@@ -123,8 +156,12 @@ impl fmt::Display for Estimate {
         let classes: Vec<String> =
             self.classes.iter().map(|(name, count)| format!("{count} {name}")).collect();
         line(f, "clients", format!("{} ({})", self.clients, classes.join(", ")))?;
-        let bytes = size(4 * self.parameters as u64);
-        line(f, "model", format!("{} parameters, {bytes} each way", self.parameters))?;
+        let [down, up] = [self.payload.down, self.payload.up].map(|bits| size(bits / 8));
+        let ways = match down == up {
+            true => format!("{down} each way"),
+            false => format!("{down} down, {up} up"),
+        };
+        line(f, "model", format!("{} parameters, {ways}", self.parameters))?;
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
             Some([least, mean, most]) => {
@@ -133,9 +170,12 @@ impl fmt::Display for Estimate {
             }
             None => line(f, "local steps", "none: nobody makes a single step in time".into())?,
         }
-        if self.no_step + self.late > 0 {
-            let text = format!("{} make no step, {} come late (round 1)", self.no_step, self.late);
-            line(f, "lost", text)?;
+        if self.no_step + self.late + self.vanished > 0 {
+            let mut text = format!("{} make no step, {} come late", self.no_step, self.late);
+            if self.vanished > 0 {
+                text.push_str(&format!(", {} vanish", self.vanished));
+            }
+            line(f, "lost", format!("{text} (round 1)"))?;
         }
         match self.rounds {
             Some(rounds) => {
@@ -146,6 +186,9 @@ impl fmt::Display for Estimate {
         }
         if let Some(overflow) = &self.overflow {
             line(f, "WILL FAIL", overflow.clone())?;
+        }
+        if let Some((what, bytes)) = self.state {
+            line(f, "state kept", format!("up to {} ({what})", size(bytes)))?;
         }
         line(f, "memory", format!("about {}", size(self.memory)))
     }

@@ -1,6 +1,6 @@
 //! Whether what came out is what a scenario said must come out.
 
-use crate::report::{ExpectResult, VariantSummary, number};
+use crate::report::{ExpectResult, Summary, VariantSummary, number};
 use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
@@ -8,10 +8,24 @@ use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side};
 pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) -> Vec<ExpectResult> {
     let judge = |expect: &Expect| {
         let judged = judge_one(scenario, expect, runs);
-        let skipped = timing_only && matches!(expect.that, Quantity::Metric(_));
+        let trained = matches!(expect.that, Quantity::Metric(_) | Quantity::Diverged);
+        let skipped = timing_only && trained;
         ExpectResult { skipped, ok: judged.ok && !skipped, ..judged }
     };
     scenario.expects.iter().map(judge).collect()
+}
+
+/// Whether some run diverged of which no `[[expect]]` that is met speaks: a divergence that was
+/// foreseen is a result, any other is a failure.
+pub fn has_failed(scenario: &Scenario, summary: &Summary) -> bool {
+    let foreseen = |name: &str| {
+        scenario.expects.iter().zip(&summary.expect).any(|(expect, result)| {
+            expect.that == Quantity::Diverged
+                && result.ok
+                && scenario.variants[expect.of].name == name
+        })
+    };
+    summary.variants.iter().any(|run| run.diverged.is_some() && !foreseen(&run.name))
 }
 
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
@@ -22,7 +36,7 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         Reference::Variant(variant) => measure(*variant),
     };
     let words = |reference: &Reference| match reference {
-        Reference::Number(value) => format!("{value:?}"),
+        Reference::Number(value) => format!("{value}"),
         Reference::Variant(variant) => {
             let measured = measure(*variant).map_or("nothing".into(), number);
             format!("{}'s {measured}", name(*variant))
@@ -39,9 +53,9 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
     let condition = match (side, within) {
         (Side::AtLeast, 0.0) => format!("at least {}", words(&of)),
         (Side::AtMost, 0.0) => format!("at most {}", words(&of)),
-        (Side::AtLeast, within) => format!("at least {} less {within:?}", words(&of)),
-        (Side::AtMost, within) => format!("at most {} plus {within:?}", words(&of)),
-        (Side::Equals, within) => format!("within {within:?} of {}", words(&of)),
+        (Side::AtLeast, within) => format!("at least {} less {within}", words(&of)),
+        (Side::AtMost, within) => format!("at most {} plus {within}", words(&of)),
+        (Side::Equals, within) => format!("within {within} of {}", words(&of)),
     };
     let that = format!("{} of {} {condition}", quantity_name(expect.that), name(expect.of));
     ExpectResult { that, ok, skipped: false, measured }
@@ -66,6 +80,7 @@ fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
         Quantity::Chi2 => Some(run.chi2),
         Quantity::MissingMass => Some(run.missing_mass),
         Quantity::Waste => Some(run.waste),
+        Quantity::Diverged => Some(f64::from(u8::from(run.diverged.is_some()))),
     }
 }
 
@@ -77,5 +92,6 @@ fn quantity_name(that: Quantity) -> &'static str {
         Quantity::Chi2 => "chi2",
         Quantity::MissingMass => "missing_mass",
         Quantity::Waste => "waste",
+        Quantity::Diverged => "diverged",
     }
 }

@@ -1,6 +1,6 @@
 //! What can be known to fail before anything is touched.
 
-use super::build::check_start;
+use super::build::{check_start, stored_parameters};
 use crate::data::TaskKind;
 use crate::policy::{Close, Work};
 use crate::scenario::{Plan, Scenario};
@@ -17,7 +17,7 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
         let endless = plan.stop.rounds.is_none() && plan.stop.time.is_none();
         if timing_only && endless {
             return fail(
-                "with --timing-only it would never end: [stop] has only a target, and nothing is \
+                "without training it would never end: [stop] has only a target, and nothing is \
                  measured\n  = help: add --set stop.rounds=100"
                     .into(),
             );
@@ -73,7 +73,8 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
         TaskKind::Synthetic(task) => task.size.typical(),
     };
     let data = plan.task.data_bytes(clients * typical);
-    schedule + data + 4.0 * 8.0 * plan.task.parameters() as f64
+    let state = plan.client.variance_reduction.map_or(0.0, |_| clients);
+    schedule + data + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
 }
 
 /// Bytes that this machine could give; `None` where it does not tell.

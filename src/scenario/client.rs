@@ -3,11 +3,13 @@
 use super::dist;
 use super::error::ScenarioError;
 use super::section::Section;
+use super::solver::{self, Terms};
 use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::data::{TaskConfig, TaskKind};
 use crate::policy::{Amount, Batch, ClientConfig, Redraw, Work};
 use crate::random::Shape;
+use crate::solver::{Recipe, Schedule, Solver};
 
 /// Reads `[client]`, for the clients of a task.
 pub(super) fn read(
@@ -16,13 +18,28 @@ pub(super) fn read(
 ) -> Result<ClientConfig, ScenarioError> {
     let mut section = root.open_in("client")?;
     let batch = read_batch(section.get("batch"), &task.kind)?;
-    let lr = match section.get("lr") {
-        Some(node) => node.number_that("lr", "a number above 0", |lr| lr > 0.0)?,
-        None => 0.02,
-    };
+    let common = Terms::read(&mut section)?.over(Solver::sgd(0.02));
+    if let Some(node) = root.get("client") {
+        solver::check(&common, node)?;
+    }
+    let schedule = section
+        .get("lr_schedule")
+        .map_or(Ok(Vec::new()), |node| solver::read_schedule(node, rounds(root)))?;
+    let variance_reduction =
+        section.get("variance_reduction").map_or(Ok(None), solver::read_variance)?;
     let work = section.get("work").map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
     section.finish("here")?;
-    Ok(ClientConfig { batch, lr, work })
+    // What classes have of their own is known only when the fleet has been read.
+    let recipe = Recipe::new(common, Schedule::new(&schedule));
+    Ok(ClientConfig { batch, recipe, variance_reduction, work })
+}
+
+/// The rounds that `[stop]` asks for; whether it may is for `[stop]` to say.
+fn rounds(root: &mut Section<'_>) -> Option<u64> {
+    let Raw::Integer(rounds) = root.get("stop")?.get("rounds")?.value else {
+        return None;
+    };
+    u64::try_from(rounds).ok()
 }
 
 fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {

@@ -93,6 +93,7 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
         ("chi2", Quantity::Chi2),
         ("missing_mass", Quantity::MissingMass),
         ("waste", Quantity::Waste),
+        ("diverged", Quantity::Diverged),
     ]);
     node.one_of("quantity", &known, &[]).map_err(|error| {
         error.note(format_args!("these are measured for variant `{}`", variant.name))

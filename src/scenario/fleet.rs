@@ -4,13 +4,19 @@ use super::dist;
 use super::error::ScenarioError;
 use super::quadratic::normalized;
 use super::section::Section;
+use super::solver::{self, Terms};
 use super::tree::Node;
 use super::value::Unit;
 use crate::device::{Assign, ClassConfig, FleetConfig};
 use crate::random::Dist;
+use crate::solver::Solver;
 
-/// Reads `[fleet]`. `None` if the scenario says nothing of devices.
-pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, ScenarioError> {
+/// Reads `[fleet]`, and the local update law of every class. `None` if the scenario says nothing
+/// of devices.
+pub(super) fn read(
+    root: &mut Section<'_>,
+    common: Solver,
+) -> Result<Option<(FleetConfig, Vec<Solver>)>, ScenarioError> {
     if root.get("fleet").is_none() {
         return Ok(None);
     }
@@ -29,8 +35,12 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, Scenar
             .expected("one [[fleet.class]] or more"));
     }
     let mut classes = Vec::<ClassConfig>::new();
+    let mut solvers = Vec::new();
     for node in nodes {
-        let class = read_class(node)?;
+        let (class, terms) = read_class(node)?;
+        let solver = terms.over(common);
+        solver::check(&solver, node)?;
+        solvers.push(solver);
         if classes.iter().any(|other| other.name == class.name) {
             let error =
                 node.place("name").error(format!("there are two classes named \"{}\"", class.name));
@@ -42,7 +52,7 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<Option<FleetConfig>, Scenar
     for (class, share) in classes.iter_mut().zip(shares) {
         class.share = share;
     }
-    Ok(Some(FleetConfig { assign, classes }))
+    Ok(Some((FleetConfig { assign, classes }, solvers)))
 }
 
 /// The fleet of a scenario without one: devices that differ in nothing.
@@ -55,12 +65,13 @@ pub(super) fn uniform() -> FleetConfig {
         uplink: None,
         downlink: None,
         latency: Dist::fixed(0.0),
+        dropout: 0.0,
     };
     FleetConfig { assign: Assign::Random, classes: vec![device] }
 }
 
-/// Reads one class; its share is settled with those of the others.
-fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
+/// Reads one class and what it says of the law; its share is settled with those of the others.
+fn read_class(node: &Node) -> Result<(ClassConfig, Terms), ScenarioError> {
     let mut section = Section::open("fleet.class", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("class")?;
     section.get("share");
@@ -80,8 +91,18 @@ fn read_class(node: &Node) -> Result<ClassConfig, ScenarioError> {
         Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
         None => Dist::fixed(0.0),
     };
+    let dropout = match section.get("dropout") {
+        Some(node) => {
+            let chance = |chance| (0.0..=1.0).contains(&chance);
+            node.number_that("dropout", "a chance, from 0 to 1", chance)?
+        }
+        None => 0.0,
+    };
+    let terms = Terms::read(&mut section)?;
     section.finish("in a class")?;
-    Ok(ClassConfig { name, share: 0.0, step_time, jitter, uplink, downlink, latency })
+    let class =
+        ClassConfig { name, share: 0.0, step_time, jitter, uplink, downlink, latency, dropout };
+    Ok((class, terms))
 }
 
 /// A DIST that never falls below a limit.

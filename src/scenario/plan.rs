@@ -87,6 +87,8 @@ pub enum Quantity {
     MissingMass,
     /// `waste`.
     Waste,
+    /// `diverged`: 1 if the run did, 0 if not.
+    Diverged,
 }
 
 /// The condition of an `[[expect]]`.

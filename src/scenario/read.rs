@@ -36,6 +36,7 @@ fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, Sc
         let name = match plan.server.rule.weighting {
             Weighting::FedNova => "fednova",
             Weighting::FedAvg => "fedavg",
+            Weighting::Uniform => "uniform",
         };
         return Ok(vec![Variant { name: name.into(), plan }]);
     };
@@ -99,11 +100,15 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
 fn read_plan(tree: &Node) -> Result<Plan, ScenarioError> {
     let mut root = Section::open("", tree)?;
     let task = task::read(&mut root)?;
-    let client = client::read(&mut root, &task)?;
+    let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
-    let given = fleet::read(&mut root)?;
+    let given = fleet::read(&mut root, client.recipe.common)?;
+    let fleet = given.map(|(fleet, solvers)| {
+        client.recipe.classes = solvers;
+        fleet
+    });
     let stop = stop::read(&mut root, &task.kind)?;
-    rules::check(tree, &client, &server, given.as_ref())?;
-    let fleet = given.unwrap_or_else(fleet::uniform);
+    rules::check(tree, &client, &server, fleet.as_ref())?;
+    let fleet = fleet.unwrap_or_else(fleet::uniform);
     Ok(Plan { task, client, server, fleet, stop })
 }

@@ -1,10 +1,12 @@
 //! What must fit together across the tables of a scenario.
 
 use super::error::ScenarioError;
+use super::solver::short_number;
 use super::tree::Node;
 use crate::aggregate::Participation;
 use crate::device::FleetConfig;
-use crate::policy::{ClientConfig, Close, Partial, Sample, Scheme, ServerConfig, Work};
+use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, Work};
+use crate::solver::{Solver, VarianceReduction};
 
 /// Checks one plan. The tree tells where things were written.
 pub(super) fn check(
@@ -18,6 +20,7 @@ pub(super) fn check(
     }
     match server.close {
         Close::First { .. } => first_of(tree, server)?,
+        Close::Buffer(_) | Close::Window(_) => one_by_one(tree, server)?,
         _ if server.scheme == Scheme::BySize && server.sample == Sample::All => {
             let error =
                 tree.place("server.scheme").error("drawing by size needs a number of draws");
@@ -27,11 +30,78 @@ pub(super) fn check(
         }
         _ => {}
     }
-    if server.partial == Partial::Discard && !matches!(server.close, Close::Deadline(_)) {
+    rates(tree, client)?;
+    if let Some(method) = client.variance_reduction.filter(|method| !method.takes_any_law()) {
+        plain_sgd_only(tree, client, method)?;
+    }
+    if server.scheme == Scheme::RoundRobin && server.rule.participation == Participation::Unbiased {
+        let error = tree.place("server.participation").error("in turn nobody is drawn at random");
+        return Err(error.expected("scheme \"uniform\" or \"by-size\" with \"unbiased\""));
+    }
+    if server.partial == Partial::Discard && !server.close.has_deadline() {
         let error = tree.place("server.partial").error("without a deadline no work is partial");
         return Err(error.expected("`close = { deadline = \"30s\" }`, or no `partial`"));
     }
     Ok(())
+}
+
+/// What a schedule makes of the learning rates must still be rates, and leave α = ημ at most 1.
+fn rates(tree: &Node, client: &ClientConfig) -> Result<(), ScenarioError> {
+    let (least, most) = client.recipe.schedule().extremes();
+    for law in &client.recipe.classes {
+        let (slowest, fastest) = (law.lr * least, law.lr * most);
+        if !(slowest >= 1e-300 && fastest <= 1e300) {
+            let error = tree.place("client.lr_schedule").error(format!(
+                "the learning rate becomes {:.1e}",
+                if fastest > 1e300 { fastest } else { slowest }
+            ));
+            return Err(error.expected("rates between 1e-300 and 1e300 in every round"));
+        }
+        let (tau, least) = Solver { lr: fastest, ..*law }.least_accumulation();
+        if least < 0.1 {
+            let error = tree.place("client.prox").error(format!(
+                "momentum and proximal term swing a client back to its start: ‖a‖₁ is {} after \
+                 {tau} steps",
+                short_number(least)
+            ));
+            return Err(error.expected("a smaller momentum or prox").note(
+                "the server divides a client's change by ‖a‖₁, how far the constant gradient 1 leads",
+            ));
+        }
+        if most > 1.0 && fastest * law.prox > 1.0 + 1e-12 {
+            let error = tree.place("client.lr_schedule").error(format!(
+                "lr · prox becomes {}: the proximal term would throw a client back beyond its start",
+                short_number(fastest * law.prox)
+            ));
+            return Err(error.expected("lr · prox up to 1 in every round"));
+        }
+    }
+    Ok(())
+}
+
+/// SCAFFOLD and VRLSGD take the mean gradient from how far a client moved, which only plain SGD
+/// tells.
+fn plain_sgd_only(
+    tree: &Node,
+    client: &ClientConfig,
+    method: VarianceReduction,
+) -> Result<(), ScenarioError> {
+    let name = if method == VarianceReduction::Scaffold { "scaffold" } else { "vrlsgd" };
+    let term = |law: &Solver| match law {
+        law if law.momentum > 0.0 => Some("momentum"),
+        law if law.prox > 0.0 => Some("prox"),
+        law if law.lr_decay < 1.0 => Some("lr_decay"),
+        _ => None,
+    };
+    let Some(term) = client.recipe.classes.iter().find_map(term) else {
+        return Ok(());
+    };
+    let error = tree
+        .place("client.variance_reduction")
+        .error(format!("\"{name}\" is not defined with `{term}`"));
+    Err(error
+        .expected("\"fednova\", which takes any local solver, or plain SGD in every class")
+        .note("the paper's table 1 says so of FedAvg with momentum and variance reduction"))
 }
 
 fn until_deadline(
@@ -60,6 +130,28 @@ fn until_deadline(
         let error = tree.place("server.partial").error("there is no partial work to discard");
         let error = error.expected("\"keep\", or work that is { steps = … } or { epochs = … }");
         return Err(error.note("with work until the deadline every client stops in time"));
+    }
+    Ok(())
+}
+
+/// Where clients are sent off one by one, `concurrency` says how many are on their way.
+fn one_by_one(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
+    if server.sample != Sample::All {
+        let error = tree.place("server.sample").error("clients are sent off one by one here");
+        return Err(error.expected("`concurrency = 100`, the clients kept busy, and no `sample`"));
+    }
+    if server.rule.participation == Participation::Unbiased {
+        let error =
+            tree.place("server.participation").error("there is no draw to be unbiased over");
+        return Err(error
+            .expected("\"renormalize\" or \"inverse-probability\" with buffer, each and window")
+            .note(
+                "who comes back more often counts more often; inverse probability makes up for it",
+            ));
+    }
+    if server.late != Late::Drop {
+        let error = tree.place("server.late").error("nobody is late where no round is waited for");
+        return Err(error.expected("`staleness` and `max_staleness`, and no `late`"));
     }
     Ok(())
 }

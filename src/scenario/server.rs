@@ -1,11 +1,12 @@
 //! `[server]`: when and how the server aggregates.
 
 use super::error::ScenarioError;
+use super::optimizer;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use crate::aggregate::{Participation, RuleConfig, TauEff, Weighting};
+use crate::aggregate::{OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
 use crate::clock::Span;
-use crate::policy::{Close, Late, Partial, Sample, Scheme, ServerConfig};
+use crate::policy::{Adaptive, Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
 
 /// Reads `[server]`, for a number of clients.
 pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfig, ScenarioError> {
@@ -13,33 +14,93 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
     let thirty_seconds = Close::Deadline(Span::from_nanos(30_000_000_000));
     let close =
         section.get("close").map_or(Ok(thirty_seconds), |node| read_close(node, clients))?;
-    let late =
-        choose(&mut section, "late", Late::Drop, &[("drop", Late::Drop)], &["next", "stale"])?;
+    let lates = [("drop", Late::Drop), ("next", Late::Next), ("stale", Late::Stale)];
+    let late = choose(&mut section, "late", Late::Drop, &lates, &[])?;
+    let staleness = section.get("staleness").map_or(Ok(Staleness::Constant), read_staleness)?;
+    let max_staleness = section
+        .get("max_staleness")
+        .map(|node| node.whole("max_staleness", 0..=i64::MAX as u64))
+        .transpose()?;
+    let concurrency = match section.get("concurrency") {
+        Some(node) => node
+            .whole("concurrency", 1..=clients as u64)
+            .map_err(|error| error.note(format_args!("the task has {clients} clients")))?
+            as usize,
+        None => clients.min(100),
+    };
     let partials = [("keep", Partial::Keep), ("discard", Partial::Discard)];
     let partial = choose(&mut section, "partial", Partial::Keep, &partials, &[])?;
     let rule = read_rule(&mut section)?;
+    let optimizer = section.get("optimizer").map_or(Ok(OptimizerConfig::PLAIN), optimizer::read)?;
     let sample =
         section.get("sample").map_or(Ok(Sample::All), |node| read_sample(node, clients))?;
-    let schemes = [("uniform", Scheme::Uniform), ("by-size", Scheme::BySize)];
-    let later = ["round-robin", "oort", "tiers"];
+    let schemes = [
+        ("uniform", Scheme::Uniform),
+        ("by-size", Scheme::BySize),
+        ("round-robin", Scheme::RoundRobin),
+    ];
+    let later = ["oort", "tiers"];
     let scheme = choose(&mut section, "scheme", Scheme::Uniform, &schemes, &later)?;
     let evaluate_every = match section.get("evaluate_every") {
         Some(node) => node.whole("evaluate_every", 1..=i64::MAX as u64)?,
         None => 1,
     };
     section.finish("here")?;
-    Ok(ServerConfig { close, late, partial, rule, sample, scheme, evaluate_every })
+    Ok(ServerConfig {
+        close,
+        late,
+        staleness,
+        max_staleness,
+        concurrency,
+        partial,
+        rule,
+        optimizer,
+        sample,
+        scheme,
+        evaluate_every,
+    })
+}
+
+fn read_staleness(node: &Node) -> Result<Staleness, ScenarioError> {
+    let Raw::Table(_) = &node.value else {
+        return node.one_of("staleness", &[("constant", Staleness::Constant)], &[]).map_err(
+            |error| error.note("or { polynomial = 0.5 }, or { hinge = { a = 10, b = 4 } }"),
+        );
+    };
+    let mut section = Section::open("server.staleness", node)?;
+    let staleness = match section.exactly_one(&["polynomial", "hinge"])? {
+        ("polynomial", node) => node
+            .number_that("polynomial", "a number above 0", |a| a > 0.0)
+            .map(Staleness::Polynomial)?,
+        (_, node) => {
+            let mut section = Section::open("server.staleness.hinge", node)?;
+            let a = section.require("a", "how fast an update loses its worth")?;
+            let b = section.require("b", "up to which staleness it keeps it")?;
+            Staleness::Hinge {
+                a: a.number_that("a", "a number above 0", |a| a > 0.0)?,
+                b: b.number_that("b", "a number, 0 or more", |b| b >= 0.0)?,
+            }
+        }
+    };
+    section.finish("here")?;
+    Ok(staleness)
 }
 
 fn read_rule(section: &mut Section<'_>) -> Result<RuleConfig, ScenarioError> {
-    let weightings = [("fednova", Weighting::FedNova), ("fedavg", Weighting::FedAvg)];
-    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings, &["uniform"])?;
+    let weightings = [
+        ("fednova", Weighting::FedNova),
+        ("fedavg", Weighting::FedAvg),
+        ("uniform", Weighting::Uniform),
+    ];
+    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings, &[])?;
     let tau_eff = section.get("tau_eff").map_or(Ok(TauEff::Accumulation), read_tau_eff)?;
-    let schemes =
-        [("renormalize", Participation::Renormalize), ("unbiased", Participation::Unbiased)];
-    let later = ["inverse-probability"];
+    let schemes = [
+        ("renormalize", Participation::Renormalize),
+        ("unbiased", Participation::Unbiased),
+        ("inverse-probability", Participation::InverseProbability),
+    ];
     let participation =
-        choose(section, "participation", Participation::Renormalize, &schemes, &later)?;
+        choose(section, "participation", Participation::Renormalize, &schemes, &[])?;
     Ok(RuleConfig { weighting, tau_eff, participation })
 }
 
@@ -67,11 +128,22 @@ fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
 fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         return node
-            .one_of("close", &[("all", Close::All)], &["each"])
-            .map_err(|error| error.note("or { deadline = \"30s\" }, or { first = 10, of = 13 }"));
+            .one_of("close", &[("all", Close::All), ("each", Close::Buffer(1))], &[])
+            .map_err(|error| {
+                error.note("or { deadline = \"30s\" }, { first = 10, of = 13 }, { buffer = 10 }")
+            });
     };
     let mut section = Section::open("server.close", node)?;
-    let close = match section.exactly_one(&["deadline", "first"])? {
+    let close = match section.exactly_one(&["deadline", "first", "buffer", "window"])? {
+        ("buffer", node) => Close::Buffer(node.whole("buffer", 1..=1_000_000_000)? as usize),
+        ("window", node) => match node.duration()? {
+            Span::ZERO => {
+                let error = node.at.error("a window of zero never lets time pass");
+                return Err(error.expected("more than 0s"));
+            }
+            span => Close::Window(span),
+        },
+        ("deadline", node) if matches!(node.value, Raw::Table(_)) => read_adaptive(node)?,
         ("deadline", node) => match node.duration()? {
             Span::ZERO => {
                 return Err(node
@@ -92,6 +164,17 @@ fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
     };
     section.finish("with this close")?;
     Ok(close)
+}
+
+fn read_adaptive(node: &Node) -> Result<Close, ScenarioError> {
+    let mut section = Section::open("server.close.deadline", node)?;
+    let percentile = section.require("percentile", "of how long clients took")?;
+    let of = section.require("of", "how many rounds are looked at")?;
+    let percentile = percentile
+        .number_that("percentile", "a number above 0, up to 100", |p| p > 0.0 && p <= 100.0)?;
+    let of = of.whole("of", 1..=1_000_000)? as usize;
+    section.finish("here")?;
+    Ok(Close::Adaptive(Adaptive { percentile, of }))
 }
 
 fn read_sample(node: &Node, clients: usize) -> Result<Sample, ScenarioError> {

@@ -2,11 +2,14 @@
 
 use super::error::ScenarioError;
 use super::section::Section;
-use super::tree::Node;
+use super::tree::{Node, Raw};
 use crate::clock::Span;
 use crate::data::TaskKind;
 use crate::metric::{Bound, Metric};
 use crate::policy::{Stop, Target};
+
+/// By default: far more than any run comes back from.
+const DIVERGENCE: f64 = 1e4;
 
 /// Reads `[stop]`, for a task that has only some of the metrics.
 pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, ScenarioError> {
@@ -23,11 +26,12 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
         section.get("rounds").map(|node| node.whole("rounds", 1..=i64::MAX as u64)).transpose()?;
     let time = section.get("time").map(read_time).transpose()?;
     let target = section.get("target").map(|node| read_target(node, task)).transpose()?;
+    let divergence = section.get("divergence").map_or(Ok(Some(DIVERGENCE)), read_divergence)?;
     let at = section.at.clone();
     section.finish("here")?;
     match (rounds, time, target) {
         (None, None, None) => Err(missing(at.error("nothing ends the run: [stop] is empty"))),
-        _ => Ok(Stop { rounds, time, target }),
+        _ => Ok(Stop { rounds, time, target, divergence }),
     }
 }
 
@@ -36,6 +40,16 @@ fn read_time(node: &Node) -> Result<Span, ScenarioError> {
         Span::ZERO => Err(node.at.error("`time` cannot be zero").expected("more than 0s")),
         span => Ok(span),
     }
+}
+
+/// A multiple of the loss at the start, or "off".
+fn read_divergence(node: &Node) -> Result<Option<f64>, ScenarioError> {
+    if let Raw::String(_) = &node.value {
+        let error = |error: ScenarioError| error.note("or a number above 1, such as 100");
+        return node.one_of("divergence", &[("off", None)], &[]).map_err(error);
+    }
+    let above = node.number_that("divergence", "a number above 1, or \"off\"", |times| times > 1.0);
+    above.map(Some)
 }
 
 fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {

@@ -4,6 +4,7 @@ use crate::clock::{SimTime, Span};
 use crate::device::Itinerary;
 use crate::policy::Asked;
 use crate::record::{ClientRow, Outcome};
+use crate::solver::State;
 use crate::train::{Model, Ticket};
 use std::sync::{Arc, OnceLock};
 
@@ -15,10 +16,16 @@ pub struct Round {
     pub opened: SimTime,
     /// When it closes whoever is missing.
     pub deadline: Option<SimTime>,
+    /// When updates come too late to be used at all.
+    pub useless_after: Option<SimTime>,
     /// When clients must be back; `None`: they take the time their work needs.
     pub due: Option<SimTime>,
     /// The model they start from; `None` in runs that do not train.
     pub model: Option<Arc<Model>>,
+    /// The common learning rate η.
+    pub lr: f64,
+    /// What variance reduction gives to everyone asked.
+    pub shared: State,
     /// When it closed, once it has.
     pub closed: OnceLock<SimTime>,
 }
@@ -30,6 +37,18 @@ pub struct Request {
     pub asked: Asked,
     /// How long it had been idle.
     pub idle: Span,
+    /// When it is sent off.
+    pub at: SimTime,
+}
+
+/// What a client takes along, and need not bring back.
+#[derive(Clone, Debug, Default)]
+pub struct Errand {
+    /// What its random draws are keyed by: the round, or where clients are sent off one by one the
+    /// number of times it has been.
+    pub key: u64,
+    /// What variance reduction remembers of it.
+    pub own: State,
 }
 
 /// An update, or the news that there is none.
@@ -44,6 +63,8 @@ pub struct Arrival {
     pub class: u16,
     /// ‖a‖₁ of the steps it made.
     pub accumulation: f64,
+    /// It vanished on its way: this is the moment, and there is no update.
+    pub vanished: bool,
     /// Δ to come; `None` if nothing was trained.
     pub change: Option<Box<Ticket<Vec<f64>>>>,
 }
@@ -56,12 +77,12 @@ impl Arrival {
             round: self.round.number,
             client: self.request.asked.client,
             class: self.class,
-            outcome: Outcome::NoStep,
+            outcome: if self.vanished { Outcome::Dropped } else { Outcome::NoStep },
             staleness: 0,
             tau: way.tau,
             accumulation: self.accumulation,
-            dispatched: self.round.opened,
-            download: way.downloaded.since(self.round.opened),
+            dispatched: self.request.at,
+            download: way.downloaded.since(self.request.at),
             compute: way.computed.since(way.downloaded),
             upload: way.arrives.since(way.computed),
             arrived: way.arrives,

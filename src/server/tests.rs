@@ -49,8 +49,8 @@ fn send_everyone(server: &mut Server, world: &World, now: SimTime) -> Vec<Arriva
     let mut arrivals: Vec<Arrival> = asked
         .into_iter()
         .map(|asked| {
-            let request = server.send_off(asked);
-            world.set_out(round.clone(), request).unwrap()
+            let request = server.send_off(asked, now);
+            world.set_out(round.clone(), request, server.errand(asked.client)).unwrap()
         })
         .collect();
     arrivals.sort_by_key(|arrival| arrival.way.arrives);
@@ -133,14 +133,16 @@ fn a_walk_without_delays_is_the_itinerary() {
     let asked = server.open_round(SimTime::ZERO).unwrap();
     let round = server.round().clone();
     for asked in asked {
-        let request = server.send_off(asked);
-        let way = world.set_out(round.clone(), request).unwrap().way;
-        let mut walk = world.begin_walk(round.clone(), request).unwrap();
+        let request = server.send_off(asked, SimTime::ZERO);
+        let way = world.set_out(round.clone(), request, server.errand(asked.client)).unwrap().way;
+        let mut walk =
+            world.begin_walk(round.clone(), request, server.errand(asked.client)).unwrap();
         while let Some(step) = walk.next_step().unwrap() {
             walk.stepped(step, SimTime::ZERO).unwrap();
         }
         assert_eq!(walk.itinerary().unwrap(), way);
-        let mut held_up = world.begin_walk(round.clone(), request).unwrap();
+        let mut held_up =
+            world.begin_walk(round.clone(), request, server.errand(asked.client)).unwrap();
         while let Some(step) = held_up.next_step().unwrap() {
             held_up.stepped(step, second(10)).unwrap();
         }

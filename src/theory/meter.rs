@@ -25,6 +25,14 @@ pub struct Consistency {
     pub missing_mass: f64,
 }
 
+impl Consistency {
+    /// 2χ²κ², the part of ‖∇F‖² that does not vanish (Theorem 2), for clients whose gradients are
+    /// κ² apart. `None` where some were never heard: then nothing bounds it.
+    pub fn floor(&self, kappa2: f64) -> Option<f64> {
+        (self.missing_mass == 0.0).then_some(2.0 * self.chi2 * kappa2)
+    }
+}
+
 /// Accumulates c_i over a run.
 ///
 /// χ² among the heard is `C·Σ(p_i²/c_i)/P² − 1` with C = Σc_i and P = Σp_i over them, so one more
@@ -119,6 +127,12 @@ mod tests {
         let reading = meter.read();
         assert!((reading.chi2 - chi_square(&p, &[0.1, 0.75, 0.15])).abs() < 1e-14);
         assert!(reading.missing_mass.abs() < 1e-15);
+    }
+
+    #[test]
+    fn there_is_no_floor_where_somebody_was_never_heard() {
+        let floor = |missing_mass| Consistency { chi2: 0.5, missing_mass }.floor(3.0);
+        assert_eq!((floor(0.0), floor(0.01)), (Some(3.0), None));
     }
 
     #[test]

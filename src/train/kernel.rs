@@ -17,6 +17,7 @@ mod avx512;
 mod backend;
 mod exp;
 mod isa;
+mod law;
 mod peak;
 mod portable;
 mod quadratic;
@@ -25,8 +26,9 @@ mod tests;
 
 use backend::{Backend, Scratch, Write};
 pub use isa::Isa;
+pub use law::Law;
 pub use peak::fma_peak;
-pub use quadratic::{Hessian, descend};
+pub use quadratic::{DescentLaw, Hessian, descend};
 
 /// Classes per parameter block: one 512-bit vector of `f32`.
 pub const LANES: usize = 16;
@@ -98,7 +100,8 @@ pub struct SoftmaxKernel {
     backend: &'static dyn Backend,
     scratch: Scratch,
     chunk: Vec<u32>,
-    chunk_gradient: Vec<f32>,
+    /// The gradient of a batch or a chunk, where it is not added to something at once.
+    spare: Vec<f32>,
 }
 
 impl SoftmaxKernel {
@@ -119,7 +122,7 @@ impl SoftmaxKernel {
             backend: isa.backend()?,
             scratch: Scratch::new(shape),
             chunk: Vec::with_capacity(CHUNK),
-            chunk_gradient: Vec::new(),
+            spare: Vec::new(),
         })
     }
 
@@ -133,21 +136,29 @@ impl SoftmaxKernel {
         self.isa
     }
 
-    /// One step of minibatch SGD: `w -= lr * mean gradient over the batch`.
+    /// One minibatch step: `w` follows `law` on the mean gradient over the batch.
     ///
     /// # Panics
     /// If the batch is empty, a length does not fit the shape, an index is out
     /// of range or a label is not a class.
-    pub fn sgd_step(&mut self, w: &mut [f32], data: Samples, batch: &[u32], lr: f32) {
-        let scale = -(lr / batch.len() as f32);
-        self.residuals(w, data, batch, scale, false);
-        self.backend.backward(&self.scratch, w, Write::Add);
+    pub fn step(&mut self, w: &mut [f32], data: Samples, batch: &[u32], law: Law<'_>) {
+        if law.is_plain() {
+            let scale = -(law.lr / batch.len() as f32);
+            self.residuals(w, data, batch, scale, false);
+            self.backend.backward(&self.scratch, w, Write::Add);
+            return;
+        }
+        assert!(law.fits(self.shape.len()), "length of pull or buffer");
+        self.residuals(w, data, batch, 1.0 / batch.len() as f32, false);
+        self.spare.resize(self.shape.len(), 0.0);
+        self.backend.backward(&self.scratch, &mut self.spare, Write::Replace);
+        self.backend.apply(law, &self.spare, w);
     }
 
     /// Writes the mean gradient over the batch to `out`.
     ///
     /// # Panics
-    /// As [`Self::sgd_step`].
+    /// As [`Self::step`].
     pub fn gradient(&mut self, w: &[f32], data: Samples, batch: &[u32], out: &mut [f32]) {
         assert_eq!(out.len(), self.shape.len(), "gradient length");
         self.residuals(w, data, batch, 1.0 / batch.len() as f32, false);
@@ -169,7 +180,7 @@ impl SoftmaxKernel {
     ) -> Evaluation {
         if let Some(sum) = &gradient {
             assert_eq!(sum.len(), self.shape.len(), "gradient length");
-            self.chunk_gradient.resize(self.shape.len(), 0.0);
+            self.spare.resize(self.shape.len(), 0.0);
         }
         assert!(range.end <= data.y.len(), "range exceeds the samples");
         assert!(u32::try_from(data.y.len()).is_ok(), "too many samples");
@@ -183,8 +194,8 @@ impl SoftmaxKernel {
             self.chunk = chunk;
             self.score(&mut total);
             if let Some(sum) = &mut gradient {
-                self.backend.backward(&self.scratch, &mut self.chunk_gradient, Write::Replace);
-                for (total, &part) in sum.iter_mut().zip(&self.chunk_gradient) {
+                self.backend.backward(&self.scratch, &mut self.spare, Write::Replace);
+                for (total, &part) in sum.iter_mut().zip(&self.spare) {
                     *total += f64::from(part);
                 }
             }

@@ -46,6 +46,16 @@ pub enum Values {
     F64(Vec<f64>),
 }
 
+impl Values {
+    /// Whether every entry is a finite number.
+    pub fn all_finite(&self) -> bool {
+        match self {
+            Values::F32(values) => values.iter().all(|value| value.is_finite()),
+            Values::F64(values) => values.iter().all(|value| value.is_finite()),
+        }
+    }
+}
+
 /// A file of tensors does not fit the task.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
@@ -56,6 +66,9 @@ pub enum TensorError {
     #[error("tensor `{name}` has shape {found:?}, the task needs {expected:?}")]
     #[allow(missing_docs)]
     Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
+    /// A tensor has entries that are infinite or no numbers.
+    #[error("tensor `{0}` has entries that are not finite numbers")]
+    NotFinite(String),
 }
 
 impl Tensor {

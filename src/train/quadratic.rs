@@ -1,9 +1,9 @@
 //! Training on quadratics: exact gradients H_i x − e_i, in double precision.
 
-use super::kernel::{Hessian, Isa, descend};
-use super::{LocalRun, Model, Tensor, TensorError, Trainer, Values};
+use super::kernel::{DescentLaw, Hessian, Isa, descend};
+use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
 use crate::data::{LocalCurvature, Quadratic};
-use crate::metric::{Metric, Metrics};
+use crate::metric::{Gradients, Metric, Metrics};
 use crate::random::{Purpose, Stream, stream};
 use crate::solver::Solver;
 use rand_distr::{Distribution, StandardNormal};
@@ -12,14 +12,13 @@ use std::sync::Arc;
 /// The trainer of `[task] kind = "quadratic"`.
 pub struct QuadraticTrainer {
     problem: Arc<Quadratic>,
-    solver: Solver,
     seed: u64,
 }
 
 impl QuadraticTrainer {
     /// A trainer of `problem`.
-    pub fn new(problem: Quadratic, solver: Solver, seed: u64) -> Self {
-        QuadraticTrainer { problem: Arc::new(problem), solver, seed }
+    pub fn new(problem: Quadratic, seed: u64) -> Self {
+        QuadraticTrainer { problem: Arc::new(problem), seed }
     }
 }
 
@@ -28,32 +27,58 @@ impl Trainer for QuadraticTrainer {
         normal_vector(self.problem.dim(), seed, std)
     }
 
-    fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun> {
+    fn begin(&self, job: Job) -> Box<dyn LocalRun> {
+        let Job { model, client, round, solver, correction } = job;
+        let problem = self.problem.clone();
         let x = model.values().to_vec();
-        let noise = (self.problem.gradient_noise > 0.0)
+        // Hx − e + λx + μ(x − x₀) + c is the gradient with curvature H + λ + μ around the centre
+        // e + μx₀ − c.
+        let mut center = problem.center(client as usize).to_vec();
+        if solver.prox > 0.0 {
+            center.iter_mut().zip(&x).for_each(|(e, x)| *e += solver.prox * x);
+        }
+        if !correction.is_zero() {
+            let correction = correction.vector(x.len());
+            center.iter_mut().zip(correction).for_each(|(e, c)| *e -= c);
+        }
+        let noise = (problem.gradient_noise > 0.0)
             .then(|| stream(self.seed, Purpose::Noise, u64::from(client), round));
-        let (problem, solver, client) = (self.problem.clone(), self.solver, client as usize);
-        Box::new(QuadraticRun { problem, solver, client, model, x, noise })
+        let buffer = if solver.momentum > 0.0 { vec![0.0; x.len()] } else { Vec::new() };
+        let (client, rate) = (client as usize, solver.lr);
+        Box::new(QuadraticRun { problem, solver, client, center, model, x, buffer, rate, noise })
     }
 
     fn evaluation_parts(&self) -> usize {
         1
     }
 
-    fn evaluate(&self, model: &Model, _: usize) -> Vec<f64> {
-        let (loss, gradient) = self.problem.global(model.values());
-        let away =
-            model.values().iter().zip(&self.problem.optimum).map(|(x, min)| (x - min).powi(2));
-        let squares = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>();
-        vec![loss, squares(&mut gradient.iter().map(|g| g * g)), squares(&mut away.into_iter())]
+    fn evaluate(&self, model: &Model, _: usize, weights: Option<&[f64]>) -> Vec<f64> {
+        let (x, problem) = (model.values(), &self.problem);
+        let (loss, gradient) = problem.global(x);
+        let away: f64 = x.iter().zip(&problem.optimum).map(|(x, min)| (x - min).powi(2)).sum();
+        let mut sums = vec![loss, squared(&gradient), away];
+        if let Some(weights) = weights {
+            let mut surrogate = vec![0.0; x.len()];
+            let mut mean_square = 0.0;
+            for (client, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0)
+            {
+                let gradient = problem.local_gradient(client, x);
+                mean_square += weight * squared(&gradient);
+                surrogate.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += weight * g);
+            }
+            sums.extend([squared(&surrogate), mean_square]);
+        }
+        sums
     }
 
-    fn metrics(&self, _: &Model, sums: &[f64]) -> Metrics {
+    fn measured(&self, _: &Model, sums: &[f64]) -> Measured {
         let mut metrics = Metrics::default();
         metrics.set(Metric::TrainLoss, sums[0]);
         metrics.set(Metric::GradNorm, sums[1].sqrt());
         metrics.set(Metric::Distance, sums[2].sqrt());
-        metrics
+        let gradients =
+            sums.get(3..5).map(|sums| Gradients { of_surrogate: sums[0], mean_square: sums[1] });
+        Measured { metrics, gradients }
     }
 
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
@@ -64,6 +89,11 @@ impl Trainer for QuadraticTrainer {
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
         Tensor::find(tensors, "x", &[self.problem.dim()])
     }
+}
+
+/// ‖v‖².
+pub(super) fn squared(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum()
 }
 
 /// Independent normal entries.
@@ -77,33 +107,56 @@ struct QuadraticRun {
     problem: Arc<Quadratic>,
     solver: Solver,
     client: usize,
+    /// The centre that the whole gradient vanishes around, noise aside.
+    center: Vec<f64>,
     model: Arc<Model>,
     x: Vec<f64>,
+    /// Momentum; empty without.
+    buffer: Vec<f64>,
+    /// The learning rate of the next step.
+    rate: f64,
     noise: Option<Stream>,
 }
 
-impl LocalRun for QuadraticRun {
-    fn steps(&mut self, count: u64) {
-        let center = self.problem.center(self.client);
+impl QuadraticRun {
+    fn descend(&mut self, center: &[f64], count: u64) {
         let hessian = match self.problem.curvature(self.client) {
             LocalCurvature::Identity => Hessian::Identity,
             LocalCurvature::Diagonal(h) => Hessian::Diagonal(h),
             LocalCurvature::Full(h) => Hessian::Full(h.entries()),
         };
-        let Some(stream) = &mut self.noise else {
-            descend(Isa::detect(), hessian, center, &mut self.x, self.solver.lr, count);
-            return;
+        let Solver { momentum, prox, lr_decay, weight_decay, .. } = self.solver;
+        let mut law = DescentLaw {
+            lr: self.rate,
+            decay: lr_decay,
+            momentum,
+            shrink: prox + weight_decay,
+            buffer: (momentum > 0.0).then_some(&mut self.buffer),
         };
-        // Noise is one more gradient: a step without it, then the noise's own step.
-        let mut noise = vec![0.0; self.x.len()];
-        for _ in 0..count {
-            descend(Isa::detect(), hessian, center, &mut self.x, self.solver.lr, 1);
-            for z in &mut noise {
-                let drawn: f64 = StandardNormal.sample(stream);
-                *z = self.problem.gradient_noise * drawn;
+        descend(Isa::detect(), hessian, center, &mut self.x, &mut law, count);
+        self.rate = law.lr;
+    }
+}
+
+impl LocalRun for QuadraticRun {
+    fn steps(&mut self, count: u64) {
+        let center = std::mem::take(&mut self.center);
+        match self.noise.take() {
+            None => self.descend(&center, count),
+            Some(mut stream) => {
+                // Noise z is one more gradient: it shifts the centre by −z, anew in every step.
+                let mut shifted = vec![0.0; center.len()];
+                for _ in 0..count {
+                    for (shifted, e) in shifted.iter_mut().zip(&center) {
+                        let drawn: f64 = StandardNormal.sample(&mut stream);
+                        *shifted = e - self.problem.gradient_noise * drawn;
+                    }
+                    self.descend(&shifted, 1);
+                }
+                self.noise = Some(stream);
             }
-            self.solver.step(&mut self.x, &noise);
         }
+        self.center = center;
     }
 
     fn change(self: Box<Self>) -> Vec<f64> {
@@ -115,6 +168,7 @@ impl LocalRun for QuadraticRun {
 mod tests {
     use super::*;
     use crate::data::{Centers, Curvature, QuadraticConfig};
+    use crate::solver::{Correction, Descent};
 
     fn trainer(gradient_noise: f64) -> QuadraticTrainer {
         let config = QuadraticConfig {
@@ -124,26 +178,54 @@ mod tests {
             weights: None,
             gradient_noise,
         };
-        QuadraticTrainer::new(config.init(1, &[1.0]), Solver { lr: 0.1 }, 1)
+        QuadraticTrainer::new(config.init(1, &[1.0]), 1)
+    }
+
+    fn job(start: [f64; 2], round: u64, solver: Solver, correction: Correction) -> Job {
+        Job { model: Arc::new(Model::new(start.to_vec())), client: 0, round, solver, correction }
     }
 
     fn change(trainer: &QuadraticTrainer, start: [f64; 2], round: u64, steps: u64) -> Vec<f64> {
-        let mut run = trainer.begin(Arc::new(Model::new(start.to_vec())), 0, round);
+        let mut run = trainer.begin(job(start, round, Solver::sgd(0.1), Correction::default()));
         run.steps(steps);
         run.change()
     }
 
-    /// The accumulated change of the solver's law on the gradient Hx − e.
+    /// The accumulated change of the solver's law on the gradient Hx − e, for every mix, in one go
+    /// and step by step.
     #[test]
     fn steps_follow_the_solver_on_the_gradient() {
         let (trainer, start) = (trainer(0.0), [0.5, -0.5]);
-        let mut x = start;
-        for _ in 0..7 {
-            let g = [2.0 * x[0] + 0.3 * x[1] - 1.0, 0.3 * x[0] + x[1] - 2.0];
-            trainer.solver.step(&mut x, &g);
-        }
-        for (moved, (x, start)) in change(&trainer, start, 1, 7).iter().zip(x.iter().zip(start)) {
-            assert!((moved - (x - start)).abs() < 1e-15);
+        let correction = Correction {
+            shared: Some(Arc::new(vec![0.3, -0.1])),
+            own: Some(Arc::new(vec![0.1, 0.2])),
+        };
+        for mix in 0..32 {
+            let on = |bit: u32, value: f64| if mix >> bit & 1 == 1 { value } else { 0.0 };
+            let solver = Solver {
+                lr: 0.1,
+                momentum: on(0, 0.8),
+                prox: on(1, 0.7),
+                lr_decay: 1.0 - on(2, 0.1),
+                weight_decay: on(3, 0.2),
+            };
+            let correction = if mix >> 4 == 1 { correction.clone() } else { Correction::default() };
+            let vector = correction.vector(2);
+            let mut x = start;
+            let mut descent = Descent::new(solver, &start, &vector);
+            for _ in 0..7 {
+                let g = [2.0 * x[0] + 0.3 * x[1] - 1.0, 0.3 * x[0] + x[1] - 2.0];
+                descent.step(&mut x, &g);
+            }
+            let mut at_once = trainer.begin(job(start, 1, solver, correction.clone()));
+            at_once.steps(7);
+            let at_once = at_once.change();
+            let mut singly = trainer.begin(job(start, 1, solver, correction));
+            (0..7).for_each(|_| singly.steps(1));
+            assert_eq!(at_once, singly.change());
+            for (moved, (x, start)) in at_once.iter().zip(x.iter().zip(start)) {
+                assert!((moved - (x - start)).abs() < 1e-14, "{solver:?}");
+            }
         }
     }
 

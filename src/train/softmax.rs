@@ -1,15 +1,21 @@
 //! Training softmax regression with the native kernel.
 
-use super::kernel::{Samples, SoftmaxKernel, SoftmaxShape};
+mod order;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use super::kernel::{Law, Samples, SoftmaxKernel, SoftmaxShape};
 use super::quadratic::normal_vector;
-use super::{LocalRun, Model, Tensor, TensorError, Trainer, Values};
+use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
 use crate::data::{Shard, Synthetic};
-use crate::metric::{Metric, Metrics};
-use crate::random::{Purpose, Stream, shuffle, stream};
-use crate::solver::Solver;
+use crate::random::{Purpose, stream};
+use crate::solver::{Correction, Solver};
 use crossbeam::queue::SegQueue;
+use order::Order;
 use std::ops::Range;
 use std::sync::Arc;
+use sums::Sums;
 
 /// Into how many parts an evaluation is cut at most.
 const PARTS: usize = 32;
@@ -24,7 +30,6 @@ struct Shared {
     shape: SoftmaxShape,
     data: Synthetic,
     batch: usize,
-    solver: Solver,
     seed: u64,
     samples: usize,
     /// Kernels own scratch memory; as many are made as are ever used side by side.
@@ -39,11 +44,11 @@ impl Shared {
 
 impl SoftmaxTrainer {
     /// A trainer of `data` in batches of `batch` samples, or of all a client has if it has fewer.
-    pub fn new(data: Synthetic, batch: usize, solver: Solver, seed: u64) -> Self {
+    pub fn new(data: Synthetic, batch: usize, seed: u64) -> Self {
         let shape = SoftmaxShape { features: data.features, classes: data.classes };
         let samples = data.train.iter().map(|shard| shard.y.len()).sum();
         let kernels = SegQueue::new();
-        let shared = Shared { shape, data, batch, solver, seed, samples, kernels };
+        let shared = Shared { shape, data, batch, seed, samples, kernels };
         SoftmaxTrainer { shared: Arc::new(shared) }
     }
 
@@ -65,7 +70,8 @@ impl Trainer for SoftmaxTrainer {
         values
     }
 
-    fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun> {
+    fn begin(&self, job: Job) -> Box<dyn LocalRun> {
+        let Job { model, client, round, solver, correction } = job;
         let shared = self.shared.clone();
         let shard = &shared.data.train[client as usize];
         let all = shard.y.len();
@@ -74,45 +80,38 @@ impl Trainer for SoftmaxTrainer {
         let order =
             Order::new(all, batch, stream(shared.seed, Purpose::Batches, client.into(), round));
         let kernel = Some(shared.kernel());
-        Box::new(SoftmaxRun { shared, client: client as usize, model, w, order, kernel })
+        let terms = Terms::new(&solver, &model, &correction);
+        let (client, rate) = (client as usize, solver.lr);
+        Box::new(SoftmaxRun { shared, client, model, w, solver, terms, rate, order, kernel })
     }
 
     fn evaluation_parts(&self) -> usize {
         self.shared.data.train.len().min(PARTS)
     }
 
-    fn evaluate(&self, model: &Model, part: usize) -> Vec<f64> {
+    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
         let shared = &*self.shared;
-        let (data, parts) = (&shared.data, self.evaluation_parts());
+        let (data, parts, len) = (&shared.data, self.evaluation_parts(), shared.shape.len());
         let mut kernel = shared.kernel();
-        let mut sums = vec![0.0; 3 + shared.shape.len()];
-        let (head, gradient) = sums.split_at_mut(3);
         let w = model.narrow();
+        let mut sums = Sums::new(len, weights.is_some());
+        let mut own = vec![0.0; len];
         for client in slice(data.train.len(), part, parts) {
             let shard = &data.train[client];
+            own.fill(0.0);
             let all = 0..shard.y.len();
-            head[0] += kernel.evaluate(w, samples(shard), all, Some(gradient)).loss_sum;
+            let loss = kernel.evaluate(w, samples(shard), all, Some(&mut own)).loss_sum;
+            sums.add(loss, &own, weights.map(|weights| (weights[client], shard.y.len() as f64)));
         }
         let tested = slice(data.test.y.len(), part, parts);
         let test = kernel.evaluate(w, samples(&data.test), tested, None);
-        head[1] = test.correct as f64;
-        head[2] = test.loss_sum;
         shared.kernels.push(kernel);
-        sums
+        sums.with_test(test.correct as f64, test.loss_sum)
     }
 
-    fn metrics(&self, _: &Model, sums: &[f64]) -> Metrics {
-        let train = self.shared.samples as f64;
-        let test = self.shared.data.test.y.len() as f64;
-        let mut metrics = Metrics::default();
-        metrics.set(Metric::TrainLoss, sums[0] / train);
-        let squares: f64 = sums[3..].iter().map(|g| g * g).sum();
-        metrics.set(Metric::GradNorm, squares.sqrt() / train);
-        if test > 0.0 {
-            metrics.set(Metric::TestAccuracy, sums[1] / test);
-            metrics.set(Metric::TestLoss, sums[2] / test);
-        }
-        metrics
+    fn measured(&self, _: &Model, sums: &[f64]) -> Measured {
+        let (train, test) = (self.shared.samples as f64, self.shared.data.test.y.len() as f64);
+        Sums::measured(sums, self.shared.shape.len(), train, test)
     }
 
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
@@ -153,39 +152,25 @@ fn slice(len: usize, part: usize, parts: usize) -> Range<usize> {
     len * part / parts..len * (part + 1) / parts
 }
 
-/// The order in which samples are visited: one random permutation after another, cut into batches
-/// of one size. A batch may end one pass and begin the next, so τ = ⌊E·n/B⌋ for any E.
-struct Order {
-    items: Vec<u32>,
-    next: usize,
-    size: usize,
-    batch: Vec<u32>,
-    rng: Stream,
+/// What a law adds to the gradient, as the kernel takes it: κ = λ + μ times the parameters, and
+/// the constant q = c − μx₀.
+struct Terms {
+    shrink: f32,
+    pull: Option<Vec<f32>>,
+    /// Momentum; empty without.
+    buffer: Vec<f32>,
 }
 
-impl Order {
-    fn new(all: usize, size: usize, rng: Stream) -> Self {
-        let batch = Vec::with_capacity(size);
-        Order { items: (0..all as u32).collect(), next: all, size, batch, rng }
-    }
-
-    fn next_batch(&mut self) -> &[u32] {
-        // A full batch has no order to draw.
-        if self.size == self.items.len() {
-            return &self.items;
-        }
-        self.batch.clear();
-        while self.batch.len() < self.size {
-            if self.next == self.items.len() {
-                shuffle(&mut self.items, &mut self.rng);
-                self.next = 0;
-            }
-            let wanted = self.size - self.batch.len();
-            let end = (self.next + wanted).min(self.items.len());
-            self.batch.extend_from_slice(&self.items[self.next..end]);
-            self.next = end;
-        }
-        &self.batch
+impl Terms {
+    fn new(solver: &Solver, model: &Model, correction: &Correction) -> Self {
+        let len = model.values().len();
+        let pull = (solver.prox > 0.0 || !correction.is_zero()).then(|| {
+            let start = model.values().iter();
+            let pairs = correction.vector(len).into_iter().zip(start);
+            pairs.map(|(c, start)| (c - solver.prox * start) as f32).collect()
+        });
+        let buffer = if solver.momentum > 0.0 { vec![0.0; len] } else { Vec::new() };
+        Terms { shrink: (solver.prox + solver.weight_decay) as f32, pull, buffer }
     }
 }
 
@@ -194,6 +179,10 @@ struct SoftmaxRun {
     client: usize,
     model: Arc<Model>,
     w: Vec<f32>,
+    solver: Solver,
+    terms: Terms,
+    /// The learning rate of the next step.
+    rate: f64,
     order: Order,
     kernel: Option<SoftmaxKernel>,
 }
@@ -201,10 +190,18 @@ struct SoftmaxRun {
 impl LocalRun for SoftmaxRun {
     fn steps(&mut self, count: u64) {
         let shard = &self.shared.data.train[self.client];
-        let lr = self.shared.solver.lr as f32;
         let kernel = self.kernel.as_mut().expect("there until the run is dropped");
+        let Terms { shrink, pull, buffer } = &mut self.terms;
         for _ in 0..count {
-            kernel.sgd_step(&mut self.w, samples(shard), self.order.next_batch(), lr);
+            let law = Law {
+                lr: self.rate as f32,
+                momentum: self.solver.momentum as f32,
+                shrink: *shrink,
+                pull: pull.as_deref(),
+                buffer: (!buffer.is_empty()).then_some(buffer),
+            };
+            kernel.step(&mut self.w, samples(shard), self.order.next_batch(), law);
+            self.rate *= self.solver.lr_decay;
         }
     }
 
@@ -219,85 +216,5 @@ impl Drop for SoftmaxRun {
         if let Some(kernel) = self.kernel.take() {
             self.shared.kernels.push(kernel);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::SyntheticConfig;
-    use crate::random::Dist;
-
-    fn trainer(batch: usize) -> SoftmaxTrainer {
-        let size = Dist::fixed(60.0);
-        let config = SyntheticConfig { alpha: 1.0, beta: 1.0, features: 7, classes: 5, size };
-        SoftmaxTrainer::new(config.init(2, 4), batch, Solver { lr: 0.1 }, 2)
-    }
-
-    #[test]
-    fn every_pass_visits_every_sample_once() {
-        let mut order = Order::new(10, 4, stream(1, Purpose::Batches, 0, 0));
-        let visited: Vec<u32> = (0..5).flat_map(|_| order.next_batch().to_vec()).collect();
-        for pass in visited.chunks(10) {
-            let mut pass = pass.to_vec();
-            pass.sort_unstable();
-            assert_eq!(pass, (0..10).collect::<Vec<u32>>());
-        }
-        assert_ne!(visited[..10], visited[10..]);
-    }
-
-    #[test]
-    fn steps_in_one_go_and_one_by_one_are_the_same() {
-        let trainer = trainer(8);
-        let model = Arc::new(Model::new(trainer.start(3, 0.1)));
-        let mut at_once = trainer.begin(model.clone(), 1, 5);
-        at_once.steps(23);
-        let mut singly = trainer.begin(model, 1, 5);
-        (0..23).for_each(|_| singly.steps(1));
-        assert_eq!(at_once.change(), singly.change());
-    }
-
-    /// Full-batch steps on all clients follow −∇F: the evaluation's gradient and the kernel's
-    /// steps are two ways to the same thing.
-    #[test]
-    fn one_full_step_of_everyone_is_a_step_down_the_global_gradient() {
-        let trainer = trainer(usize::MAX);
-        let model = Arc::new(Model::new(trainer.start(3, 0.3)));
-        let shares = trainer
-            .shared
-            .data
-            .train
-            .iter()
-            .map(|s| s.y.len() as f64 / trainer.shared.samples as f64);
-        let mut moved = vec![0.0; model.values().len()];
-        for (client, p) in shares.enumerate() {
-            let mut run = trainer.begin(model.clone(), client as u32, 1);
-            run.steps(1);
-            moved.iter_mut().zip(run.change()).for_each(|(sum, d)| *sum += p * d);
-        }
-        let mut sums = vec![0.0; 3 + moved.len()];
-        for part in 0..trainer.evaluation_parts() {
-            let part = trainer.evaluate(&model, part);
-            sums.iter_mut().zip(part).for_each(|(sum, v)| *sum += v);
-        }
-        for (moved, gradient) in moved.iter().zip(&sums[3..]) {
-            let expected = -0.1 * gradient / trainer.shared.samples as f64;
-            assert!((moved - expected).abs() < 1e-6, "{moved} {expected}");
-        }
-        let norm = trainer.metrics(&model, &sums).get(Metric::GradNorm).unwrap();
-        let length = moved.iter().map(|m| m * m).sum::<f64>().sqrt();
-        assert!((length - 0.1 * norm).abs() < 1e-6);
-    }
-
-    #[test]
-    fn tensors_have_pytorchs_layout_and_come_back() {
-        let trainer = trainer(usize::MAX);
-        let values: Vec<f64> = trainer.start(3, 0.3).iter().map(|v| f64::from(*v as f32)).collect();
-        let tensors = trainer.tensors(&values);
-        assert_eq!((tensors[0].shape.clone(), tensors[1].shape.clone()), (vec![5, 7], vec![5]));
-        assert_eq!(trainer.values(&tensors).unwrap(), values);
-        assert!(
-            trainer.values(&tensors[..1]).unwrap_err().to_string().contains("no tensor `bias`")
-        );
     }
 }

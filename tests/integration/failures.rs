@@ -2,12 +2,11 @@
 
 use crate::simulated::{options, scenario};
 use gruppetto::actors::Pacemaker;
-use gruppetto::metric::Metrics;
 use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
 use gruppetto::server::Training;
-use gruppetto::train::{LocalRun, Model, Pool, Tensor, TensorError, Trainer};
+use gruppetto::train::{Job, LocalRun, Measured, Model, Pool, Tensor, TensorError, Trainer};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,19 +33,20 @@ impl Trainer for Breaks {
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         self.inner.start(seed, std)
     }
-    fn begin(&self, model: Arc<Model>, client: u32, round: u64) -> Box<dyn LocalRun> {
-        assert!(self.evaluation || (client, round) != (3, 4), "matrix is singular");
-        self.inner.begin(model, client, round)
+    fn begin(&self, job: Job) -> Box<dyn LocalRun> {
+        assert!(self.evaluation || (job.client, job.round) != (3, 4), "matrix is singular");
+        self.inner.begin(job)
     }
     fn evaluation_parts(&self) -> usize {
         self.inner.evaluation_parts()
     }
-    fn evaluate(&self, model: &Model, part: usize) -> Vec<f64> {
-        assert!(!self.evaluation, "no test data");
-        self.inner.evaluate(model, part)
+    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
+        // Not before the first round has moved the model.
+        assert!(!self.evaluation || model.values()[0] == 0.0, "no test data");
+        self.inner.evaluate(model, part, weights)
     }
-    fn metrics(&self, model: &Model, sums: &[f64]) -> Metrics {
-        self.inner.metrics(model, sums)
+    fn measured(&self, model: &Model, sums: &[f64]) -> Measured {
+        self.inner.measured(model, sums)
     }
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
         self.inner.tensors(values)

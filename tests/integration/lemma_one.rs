@@ -1,8 +1,10 @@
 //! Lemma 1 and appendix A: where FedAvg and FedNova come to rest on quadratics.
 
 use crate::simulated::{Simulated, difference};
+use gruppetto::data::LocalCurvature;
 use gruppetto::matrix::Matrix;
-use gruppetto::theory::{QuadraticClient, fixed_point};
+use gruppetto::solver::Solver;
+use gruppetto::theory::RestingPoint;
 
 /// Two clients with full, different H_i, unequal weights and unequal steps.
 fn two_clients(lr: f64, taus: [u64; 2], rounds: u64) -> String {
@@ -89,15 +91,11 @@ fn fedavg_rests_where_appendix_a_says() {
         let expected = closed_form(lr, taus, [P[0] / taus[0] as f64, P[1] / taus[1] as f64]);
         assert!(difference(&run.x("fednova"), &expected) < 1e-10, "η={lr}, τ={taus:?}");
         // And the library's own formula agrees with the one written out above.
-        let clients: Vec<QuadraticClient> = (0..2)
-            .map(|i| QuadraticClient {
-                movement: P[i],
-                tau: taus[i],
-                curvature: Matrix::from_rows(&H[i].map(|row| row.to_vec())),
-                center: E[i].to_vec(),
-            })
-            .collect();
-        assert!(difference(&fixed_point(lr, &clients).unwrap(), &expected) < 1e-12);
+        let mut rest = RestingPoint::default();
+        (0..2).for_each(|i| rest.add(i, P[i], taus[i] as f64, &Solver::sgd(lr), taus[i]));
+        let curvatures = H.map(|h| Matrix::from_rows(&h.map(|row| row.to_vec())));
+        let library = rest.solve(2, |i| (LocalCurvature::Full(&curvatures[i]), &E[i])).unwrap();
+        assert!(difference(&library, &expected) < 1e-12);
     }
 }
 

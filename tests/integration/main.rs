@@ -1,14 +1,20 @@
 //! Behaviour seen from outside the library, one file per kind.
 
+mod asynchronous;
+mod by_hand;
 mod command_line;
 mod cross_check;
 mod deadline;
+mod divergence;
+mod equivalences;
 mod failures;
 mod full_disk;
+mod golden;
 mod kill;
 mod lemma_one;
 mod memory;
 mod outputs;
+mod predictions;
 mod properties;
 mod refusals;
 mod repeatable;
@@ -20,4 +26,8 @@ mod scenario_values;
 mod shipped;
 mod simulated;
 mod support;
+mod trace_files;
+mod trace_import;
+mod trace_mutations;
+mod trace_pickles;
 mod wall_clock;

@@ -8,11 +8,13 @@ name = "fast"
 share = 0.3
 step_time = { lognormal = { median = "20ms", sigma = 0.3 } }
 jitter = 0.3
+lr = 0.05
 [[fleet.class]]
 name = "slow"
 share = 0.7
 step_time = { lognormal = { median = "150ms", sigma = 0.8 } }
 jitter = 0.5
+dropout = 0.1
 uplink = { lognormal = { median = "1Mbps", sigma = 1.0 } }
 downlink = "2Mbps"
 latency = "20ms"
@@ -30,9 +32,12 @@ fn scenario(task: &str, work: &str, server: &str) -> String {
     )
 }
 
-fn scenarios() -> Vec<String> {
-    let synthetic = "features = 9\nclasses = 4\nsize = { uniform = [20, 90] }";
-    let quadratic = "kind = \"quadratic\"\ngradient_noise = 0.1\ninit = { normal = 1.0 }";
+const SYNTHETIC: &str = "features = 9\nclasses = 4\nsize = { uniform = [20, 90] }";
+const QUADRATIC: &str = "kind = \"quadratic\"\ngradient_noise = 0.1\ninit = { normal = 1.0 }";
+
+/// Every way to close a round, to draw work and to choose clients.
+fn policies() -> Vec<String> {
+    let (synthetic, quadratic) = (SYNTHETIC, QUADRATIC);
     vec![
         scenario(synthetic, "", "close = { deadline = \"2s\" }"),
         scenario(synthetic, "work = { epochs = 2 }", "close = { first = 4, of = 7 }"),
@@ -47,7 +52,76 @@ fn scenarios() -> Vec<String> {
             "work = { steps = 30 }",
             "close = { deadline = \"2s\" }\npartial = \"discard\"\nsample = { clients = 9 }",
         ),
+        scenario(
+            synthetic,
+            "work = { steps = { uniform = [1, 20] } }",
+            "close = { buffer = 3 }\nconcurrency = 6\nstaleness = { polynomial = 0.5 }\n\
+             participation = \"inverse-probability\"",
+        ),
+        scenario(
+            quadratic,
+            "work = { steps = 10 }\nvariance_reduction = \"fednova\"",
+            "close = \"each\"\nconcurrency = 5\nstaleness = { hinge = { a = 1, b = 2 } }\n\
+             max_staleness = 6\nscheme = \"by-size\"",
+        ),
+        scenario(synthetic, "work = { steps = 9 }", "close = { window = \"700ms\" }"),
+        scenario(
+            synthetic,
+            "work = { steps = 30 }",
+            "close = { deadline = { percentile = 60, of = 3 } }\npartial = \"discard\"\n\
+             late = \"stale\"\nstaleness = { polynomial = 1.0 }",
+        ),
+        scenario(
+            synthetic,
+            "work = { steps = 5 }",
+            "close = \"all\"\nscheme = \"round-robin\"\nsample = { clients = 4 }",
+        ),
+        scenario(
+            quadratic,
+            "work = { steps = 30 }",
+            "close = { first = 4, of = 7 }\nlate = \"next\"\nmax_staleness = 3",
+        ),
     ]
+}
+
+/// Every local solver, variance reduction, server optimiser and weighting.
+fn algorithms() -> Vec<String> {
+    let mix = "momentum = 0.9\nprox = 0.1\nlr_decay = 0.99\nweight_decay = 1e-3\n\
+               lr_schedule = [{ after = \"50%\", times = 0.5 }]";
+    let reduced = |method| format!("variance_reduction = \"{method}\"");
+    let laws = [
+        "momentum = 0.5".to_string(),
+        "prox = 1.0".into(),
+        "lr_decay = 0.9".into(),
+        "weight_decay = 0.1".into(),
+        mix.into(),
+        format!("{mix}\n{}", reduced("fednova")),
+        format!("{mix}\n{}", reduced("fednova-as-printed")),
+        reduced("scaffold"),
+        reduced("vrlsgd"),
+    ];
+    let servers = [
+        "optimizer = { kind = \"sgd\", lr = 0.5 }",
+        "optimizer = { kind = \"momentum\" }",
+        "optimizer = { kind = \"adam\" }\nweighting = \"uniform\"",
+        "optimizer = { kind = \"yogi\" }\nparticipation = \"inverse-probability\"",
+        "optimizer = { kind = \"adagrad\" }\nparticipation = \"unbiased\"",
+    ];
+    let mut texts = Vec::new();
+    for (i, law) in laws.iter().enumerate() {
+        let task = if i % 2 == 0 { SYNTHETIC } else { QUADRATIC };
+        let server = servers[i % servers.len()];
+        texts.push(scenario(
+            task,
+            law,
+            &format!("close = {{ deadline = \"2s\" }}\nsample = {{ clients = 8 }}\n{server}"),
+        ));
+    }
+    texts
+}
+
+fn scenarios() -> Vec<String> {
+    [policies(), algorithms()].concat()
 }
 
 #[test]

@@ -163,8 +163,9 @@ error: unknown key `weigting` in [server]
    |
 11 |     weigting = \"fedavg\"
    |     ^^^^^^^^
-   = expected one of: close, late, partial, weighting, tau_eff, participation,
-     sample, scheme, evaluate_every
+   = expected one of: close, late, staleness, max_staleness, concurrency,
+     partial, weighting, tau_eff, participation, optimizer, sample, scheme,
+     evaluate_every
    = help: did you mean `weighting`?";
     assert_eq!(error.to_string(), expected);
 }

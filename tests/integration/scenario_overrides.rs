@@ -66,8 +66,8 @@ fn set_assigns_at_the_end_of_its_path() {
     assert_eq!(even[1].step_time.shape, Shape::Uniform(1e9, 2e9));
     // Text, numbers and later assignments.
     assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
-    assert_eq!(plan(&["client.lr=1e-3"]).client.lr, 1e-3);
-    assert_eq!(plan(&["client.lr=1", "client.lr=2"]).client.lr, 2.0);
+    assert_eq!(plan(&["client.lr=1e-3"]).client.recipe.common.lr, 1e-3);
+    assert_eq!(plan(&["client.lr=1", "client.lr=2"]).client.recipe.common.lr, 2.0);
     assert_eq!(set(BASE, &["name=other", "repeats=3", "record.clients=off"]).unwrap().repeats, 3);
 }
 
@@ -84,7 +84,11 @@ fn errors_of_an_override_point_into_it() {
             "dedline",
         ),
         ("server.close={ deadline = 10 }", "10 has no unit", "10"),
-        ("client.momentum=0.9", "`momentum` in [client] is not yet supported", "momentum"),
+        (
+            "fleet.server_uplink=9",
+            "`server_uplink` in [fleet] is not yet supported",
+            "server_uplink",
+        ),
         (
             "server.close={ deadline = [1 }",
             "invalid TOML: missing comma between array elements",
@@ -104,7 +108,7 @@ fn errors_of_an_override_point_into_it() {
         ("client.learning_rate=1", "did you mean `client.lr`?"),
         ("fleet.class.fats.jitter=0", "did you mean `fast`?"),
         ("fleet.class.7.jitter=0", "one of: fast, slow"),
-        ("server.optimizer.kind=adam", "`server.optimizer` is not yet supported"),
+        ("fleet.server_uplink.x=1", "`fleet.server_uplink` is not yet supported"),
         ("task.partition.scheme=iid", "`task.partition` is not yet supported"),
         ("variant.a.set=1", "a path outside [[variant]]"),
         ("seed", "path=value"),
@@ -146,7 +150,7 @@ fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
     assert_eq!(plan(&long).server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
     // What a variant sets stands above `--set`.
     let both = set(&text("{ client.lr = 3 }"), &["client.lr=2", "client.batch=7"]).unwrap();
-    assert_eq!(both.variants[0].plan.client.lr, 3.0);
+    assert_eq!(both.variants[0].plan.client.recipe.common.lr, 3.0);
 }
 
 #[test]

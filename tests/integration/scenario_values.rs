@@ -1,6 +1,6 @@
 //! What valid scenarios mean: defaults, units, distributions, files.
 
-use gruppetto::aggregate::{Participation, RuleConfig, TauEff, Weighting};
+use gruppetto::aggregate::{Moment, OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
 use gruppetto::clock::Span;
 use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
 use gruppetto::device::Assign;
@@ -8,6 +8,7 @@ use gruppetto::metric::{Bound, Metric};
 use gruppetto::policy::{Amount, Batch, Close, Late, Partial, Redraw, Sample, Scheme, Work};
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::{ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side};
+use gruppetto::solver::{LrChange, Schedule, Solver, VarianceReduction};
 use std::fs;
 
 fn parse(text: &str) -> Scenario {
@@ -49,7 +50,7 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!((task.alpha, task.beta, task.features, task.classes), (1.0, 1.0, 60, 10));
     let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
     assert_eq!(task.size, Dist { shape, plus: 50.0, min: None, max: Some(2000.0) });
-    assert_eq!((plan.client.batch, plan.client.lr), (Batch::Size(20), 0.02));
+    assert_eq!((plan.client.batch, plan.client.recipe.common.lr), (Batch::Size(20), 0.02));
     assert_eq!(plan.client.work, Work::UntilDeadline);
     let server = &plan.server;
     assert_eq!(server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
@@ -175,7 +176,7 @@ fn server_and_client_choices() {
     );
     let epochs = Dist { shape: Shape::Uniform(1.0, 5.0), plus: 0.0, min: None, max: None };
     assert_eq!(plan.client.work, Work::Epochs(Amount::Drawn(epochs, Redraw::Once)));
-    assert_eq!((plan.client.batch, plan.client.lr), (Batch::Full, 1.0));
+    assert_eq!((plan.client.batch, plan.client.recipe.common.lr), (Batch::Full, 1.0));
     assert_eq!(plan.server.close, Close::First { first: 10, of: 13 });
     assert_eq!(plan.server.rule.tau_eff, TauEff::Fixed(2.5));
     assert_eq!((plan.server.scheme, plan.server.evaluate_every), (Scheme::BySize, 7));
@@ -191,6 +192,39 @@ fn server_and_client_choices() {
         (Partial::Discard, Sample::Fraction(0.5))
     );
     assert_eq!(plan.server.rule.participation, Participation::Unbiased);
+}
+
+#[test]
+fn laws_of_clients_classes_and_the_server() {
+    let scenario = parse(
+        "name = \"t\"\nstop = { rounds = 200, divergence = \"off\" }\n\
+         [client]\nlr = 0.1\nmomentum = 0.9\nprox = 0.5\nlr_decay = 0.99\nweight_decay = 1e-4\n\
+         variance_reduction = \"fednova\"\nwork.steps = 5\n\
+         lr_schedule = [{ after = \"50%\", times = 0.1 }, { after = 150, times = 0.5 }]\n\
+         [server]\nweighting = \"uniform\"\nparticipation = \"inverse-probability\"\n\
+         optimizer = { kind = \"yogi\", lr = 0.3, beta2 = 0.9 }\n\
+         [[fleet.class]]\nname = \"a\"\nstep_time = \"1ms\"\n\
+         [[fleet.class]]\nname = \"b\"\nstep_time = \"1ms\"\nlr = 0.2\nmomentum = 0.0\n",
+    );
+    let plan = &scenario.variants[0].plan;
+    let recipe = &plan.client.recipe;
+    let common = Solver { lr: 0.1, momentum: 0.9, prox: 0.5, lr_decay: 0.99, weight_decay: 1e-4 };
+    assert_eq!(recipe.common, common);
+    assert_eq!(recipe.classes, [common, Solver { lr: 0.2, momentum: 0.0, ..common }]);
+    let changes = [(100, 0.1), (150, 0.5)].map(|(after, times)| LrChange { after, times });
+    assert_eq!(*recipe.schedule(), Schedule::new(&changes));
+    assert_eq!(plan.client.variance_reduction, Some(VarianceReduction::FedNova));
+    assert_eq!(plan.server.rule.weighting, Weighting::Uniform);
+    assert_eq!(plan.server.rule.participation, Participation::InverseProbability);
+    let moment = Moment::Yogi { beta2: 0.9 };
+    let yogi = OptimizerConfig::Adaptive { moment, lr: 0.3, beta1: 0.9, epsilon: 1e-3 };
+    assert_eq!(plan.server.optimizer, yogi);
+    assert_eq!(plan.stop.divergence, None);
+
+    let plan = with("client.work.steps = 5");
+    assert_eq!(plan.client.recipe.common, Solver::sgd(0.02));
+    assert_eq!(plan.server.optimizer, OptimizerConfig::PLAIN);
+    assert_eq!(plan.stop.divergence, Some(1e4));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every shipped scenario keeps its promises.
 
 use gruppetto::actors::Pacemaker;
-use gruppetto::run::{Options, run};
+use gruppetto::run::{Options, has_failed, run};
 use gruppetto::scenario::Scenario;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn shipped_scenarios_run_and_their_expectations_are_met() {
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|kind| kind == "toml"));
-    assert!(files.len() >= 4);
+    assert!(files.len() >= 11);
     for file in files {
         let scenario = Scenario::load(&file, &[], None).unwrap_or_else(|error| panic!("{error}"));
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
@@ -25,6 +25,7 @@ fn shipped_scenarios_run_and_their_expectations_are_met() {
             timing_only: false,
         };
         let summary = run(&scenario, &options, &mut ()).unwrap();
+        assert!(!has_failed(&scenario, &summary), "{stem} diverged");
         for expect in summary.expect {
             assert!(expect.ok, "{stem}: {} (measured {:?})", expect.that, expect.measured);
         }

@@ -9,9 +9,9 @@
 
 use std::arch::x86_64::*;
 
-use super::LANES;
 use super::backend::{Backend, Lane, Scratch, Write, even_parts, with_const};
 use super::portable;
+use super::{LANES, Law};
 
 /// Samples (forward) or rows (backward) whose sums stay in the 16 registers.
 const TILE: usize = 6;
@@ -48,6 +48,11 @@ impl Backend for Avx2 {
     fn backward(&self, scratch: &Scratch, out: &mut [f32], write: Write) {
         // SAFETY: as above.
         unsafe { backward(scratch, out, write) }
+    }
+
+    fn apply(&self, law: Law<'_>, gradient: &[f32], w: &mut [f32]) {
+        // SAFETY: as above.
+        unsafe { apply(law, gradient, w) }
     }
 
     fn fma_burst(&self, rounds: u32) -> (u64, f32) {
@@ -141,6 +146,11 @@ fn backward_tile<const R: usize>(
         }
         store(out, sum);
     }
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn apply(law: Law<'_>, gradient: &[f32], w: &mut [f32]) {
+    law.apply(gradient, w);
 }
 
 #[target_feature(enable = "avx2,fma")]

@@ -10,8 +10,8 @@
 
 use std::arch::{asm, x86_64::*};
 
-use super::LANES;
 use super::backend::{Backend, Lane, Scratch, Write, even_parts, with_const};
+use super::{LANES, Law};
 
 mod softmax;
 
@@ -46,6 +46,11 @@ impl Backend for Avx512 {
     fn backward(&self, scratch: &Scratch, out: &mut [f32], write: Write) {
         // SAFETY: as above.
         unsafe { backward(scratch, out, write) }
+    }
+
+    fn apply(&self, law: Law<'_>, gradient: &[f32], w: &mut [f32]) {
+        // SAFETY: as above.
+        unsafe { apply(law, gradient, w) }
     }
 
     fn fma_burst(&self, rounds: u32) -> (u64, f32) {
@@ -176,6 +181,11 @@ fn backward_tile<const R: usize>(
             _mm512_storeu_ps(out.as_mut_ptr(), sum);
         }
     }
+}
+
+#[target_feature(enable = "avx512f")]
+fn apply(law: Law<'_>, gradient: &[f32], w: &mut [f32]) {
+    law.apply(gradient, w);
 }
 
 #[target_feature(enable = "avx512f")]

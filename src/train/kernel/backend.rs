@@ -5,7 +5,7 @@
 //! directions then address their operands by constant offsets, whatever the
 //! number of features, and the random rows of a data set are touched once.
 
-use super::{LANES, SoftmaxShape};
+use super::{LANES, Law, SoftmaxShape};
 
 /// Samples whose softmax is computed together.
 pub(super) const GROUP: usize = 4;
@@ -182,6 +182,9 @@ pub(super) trait Backend: Sync {
     /// The gradient: for each parameter a chain of fused multiply-adds over
     /// the samples in order, from 0.
     fn backward(&self, scratch: &Scratch, out: &mut [f32], write: Write);
+
+    /// Moves `w` by the law on a gradient: [`Law::apply`].
+    fn apply(&self, law: Law<'_>, gradient: &[f32], w: &mut [f32]);
 
     /// Runs `rounds` of independent register-only multiply-adds, and returns
     /// their number and a value that depends on all of them.

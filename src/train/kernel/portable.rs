@@ -5,9 +5,9 @@
 //! AVX2 version is this same source compiled with more instructions enabled.
 //! Tiles are small enough for 16 vector registers of half a lane array each.
 
-use super::LANES;
 use super::backend::{Backend, Lane, Scratch, Write, even_parts, lanes_used, with_const};
 use super::exp::exp;
+use super::{LANES, Law};
 
 /// Samples (forward) or rows (backward) whose sums stay in registers.
 const TILE: usize = 6;
@@ -28,6 +28,10 @@ impl Backend for Portable {
 
     fn backward(&self, scratch: &Scratch, out: &mut [f32], write: Write) {
         backward(scratch, out, write);
+    }
+
+    fn apply(&self, law: Law<'_>, gradient: &[f32], w: &mut [f32]) {
+        law.apply(gradient, w);
     }
 
     fn fma_burst(&self, rounds: u32) -> (u64, f32) {

@@ -4,6 +4,7 @@
 
 use super::*;
 
+mod laws;
 mod limits;
 mod reference;
 
@@ -53,7 +54,7 @@ fn instruction_sets_agree_bit_by_bit() {
                     let mut w = start.clone();
                     let mut gradient = vec![f32::NAN; shape.len()];
                     for step in 0..3 {
-                        kernel.sgd_step(&mut w, data, &batch_of(size, 150, step), LR);
+                        kernel.step(&mut w, data, &batch_of(size, 150, step), Law::sgd(LR));
                     }
                     kernel.gradient(&w, data, &batch_of(size, 150, 9), &mut gradient);
                     assert!(pads_are_zero(shape, &w) && pads_are_zero(shape, &gradient));
@@ -125,7 +126,7 @@ fn a_step_follows_the_gradient() {
             let mut gradient = vec![0.0; shape.len()];
             kernel.gradient(&before, data, &batch, &mut gradient);
             let mut after = before.clone();
-            kernel.sgd_step(&mut after, data, &batch, LR);
+            kernel.step(&mut after, data, &batch, Law::sgd(LR));
             for ((after, before), gradient) in after.iter().zip(&before).zip(&gradient) {
                 assert!((after - (before - LR * gradient)).abs() <= 2e-7);
             }

@@ -28,7 +28,7 @@ fn extreme_logits_stay_finite() {
             let unlikely = SHAPE.index(if size > 0.0 { 1 } else { 0 }, 7);
             assert_eq!(gradient[unlikely], -2.0, "its two samples, and no others");
             let mut w = w.clone();
-            kernel.sgd_step(&mut w, data, &batch_of(20, 36, 15), LR);
+            kernel.step(&mut w, data, &batch_of(20, 36, 15), Law::sgd(LR));
             assert!(w.iter().all(|w| w.is_finite()) && pads_are_zero(SHAPE, &w));
         }
     }
@@ -43,7 +43,7 @@ fn a_diverged_model_is_seen_and_contained() {
             w[SHAPE.index(3, 7)] = bad;
             let data = Samples { x: &x, y: &y };
             assert!(kernel.evaluate(&w, data, 0..20, None).loss_sum.is_nan());
-            kernel.sgd_step(&mut w, data, &batch_of(20, 20, 18), LR);
+            kernel.step(&mut w, data, &batch_of(20, 20, 18), Law::sgd(LR));
             assert!(w[SHAPE.index(17, 0)].is_nan());
             assert!(pads_are_zero(SHAPE, &w));
         }
@@ -59,7 +59,7 @@ fn refuses(w_len: usize, x_len: usize, labels: &[u32], batch: &[u32]) -> bool {
         let mut w = vec![0.0; w_len];
         let mut out = vec![0.0; SHAPE.len()];
         refused(&mut || kernel.gradient(&w, data, batch, &mut out))
-            && refused(&mut || kernel.sgd_step(&mut w, data, batch, LR))
+            && refused(&mut || kernel.step(&mut w, data, batch, Law::sgd(LR)))
     })
 }
 

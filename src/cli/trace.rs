@@ -1,0 +1,172 @@
+//! `gruppetto trace`: recordings of devices.
+
+use super::{Problem, print};
+use crate::device::trace::{
+    Direction, Format, ImportOptions, ImportSummary, Input, Mapping, TraceError, TraceWriter,
+    import, inspect,
+};
+use clap::{Args, Subcommand, ValueEnum};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Subcommand)]
+pub(super) enum TraceCommand {
+    /// Say what is in a trace, and what looks wrong with it
+    Inspect(InspectArguments),
+    /// Turn what others recorded into a trace
+    Import(ImportArguments),
+}
+
+#[derive(Args)]
+pub(super) struct InspectArguments {
+    /// The trace: CSV, gzipped or not
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub(super) struct ImportArguments {
+    /// Whose format INPUT is in
+    #[arg(long, value_enum)]
+    format: FormatArgument,
+    /// The file to import, gzipped or not; for bandwidth also a folder of logs
+    #[arg(value_name = "INPUT")]
+    input: PathBuf,
+    /// The trace to write; gzipped if its name ends in .gz, - for stdout
+    #[arg(long, value_name = "OUTPUT")]
+    out: PathBuf,
+    /// Leave out and count records that make no sense, instead of stopping
+    #[arg(long)]
+    skip_bad: bool,
+    /// With --format bandwidth: which link the log is about [default: both]
+    #[arg(long = "as", value_enum, value_name = "LINK")]
+    direction: Option<DirectionArgument>,
+    /// With --format csv: which column is what, e.g. `device=id,time=t[s],up=3*rate[kbps]`
+    #[arg(long, value_name = "ASPECT=COLUMN[UNIT],…", value_parser = Mapping::parse)]
+    map: Option<Mapping>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArgument {
+    /// FedScale's client_device_capacity (a pickle; nothing in it is run)
+    FedscaleCapacity,
+    /// FedScale's client_behave_trace (a pickle; nothing in it is run)
+    FedscaleBehavior,
+    /// FLASH's state_traces.json
+    Flash,
+    /// FLASH's parsed form, cached_timers.json
+    FlashReady,
+    /// A table of phone models and inference latencies in ms
+    AiBenchmark,
+    /// A log of seconds and Mbit/s, or a folder of logs
+    Bandwidth,
+    /// Any table, with --map
+    Csv,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DirectionArgument {
+    Up,
+    Down,
+    Both,
+}
+
+/// Does what `gruppetto trace` says.
+pub(super) fn trace(command: &TraceCommand, quiet: bool) -> Result<ExitCode, Problem> {
+    match command {
+        TraceCommand::Inspect(arguments) => {
+            let told = inspect(&Input::file(&arguments.file)).map_err(Problem::failed)?;
+            let text = if arguments.json {
+                let json = serde_json::to_string_pretty(&told).expect("plain data");
+                format!("{json}\n")
+            } else {
+                told.to_string()
+            };
+            print(&text)?;
+        }
+        TraceCommand::Import(arguments) => import_trace(arguments, quiet)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import_trace(arguments: &ImportArguments, quiet: bool) -> Result<(), Problem> {
+    let options = arguments.options().map_err(Problem::usage)?;
+    let input = Input::file(&arguments.input);
+    let done = run_import(&input, &options, &arguments.out);
+    match done {
+        Ok(summary) if !quiet => {
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "{}", told(&summary));
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(error) if error.is_broken_pipe() => Ok(()),
+        Err(error) => Err(Problem::failed(error)),
+    }
+}
+
+fn run_import(
+    input: &Input,
+    options: &ImportOptions,
+    out: &PathBuf,
+) -> Result<ImportSummary, TraceError> {
+    let mut writer = TraceWriter::create(out, options.columns(), "")?;
+    let summary = import(input, options, &mut |recording| writer.write(recording))?;
+    writer.finish()?;
+    Ok(summary)
+}
+
+fn told(summary: &ImportSummary) -> String {
+    let ImportSummary { devices, changes, missing, skipped, first_skipped } = summary;
+    let mut text = format!("{devices} devices, {changes} changes, {skipped} skipped");
+    if *missing > 0 {
+        text.push_str(&format!(", {missing} missing in the source"));
+    }
+    if let Some(first) = first_skipped {
+        text.push_str(&format!("\nfirst skipped: {first}"));
+    }
+    text
+}
+
+impl ImportArguments {
+    fn options(&self) -> Result<ImportOptions, String> {
+        let format = match self.format {
+            FormatArgument::FedscaleCapacity => Format::FedscaleCapacity,
+            FormatArgument::FedscaleBehavior => Format::FedscaleBehavior,
+            FormatArgument::Flash => Format::Flash,
+            FormatArgument::FlashReady => Format::FlashReady,
+            FormatArgument::AiBenchmark => Format::AiBenchmark,
+            FormatArgument::Bandwidth => Format::Bandwidth,
+            FormatArgument::Csv => Format::Csv,
+        };
+        match (format, &self.map, self.direction) {
+            (Format::Csv, None, _) => Err("error: --format csv needs --map, such as --map \
+                 device=id,time=t[s],step_time=ms[ms]"
+                .into()),
+            (Format::Csv | Format::AiBenchmark, _, None) | (Format::Bandwidth, None, _) => {
+                let direction = match self.direction {
+                    Some(DirectionArgument::Up) => Direction::Up,
+                    Some(DirectionArgument::Down) => Direction::Down,
+                    Some(DirectionArgument::Both) | None => Direction::Both,
+                };
+                Ok(ImportOptions {
+                    format,
+                    skip_bad: self.skip_bad,
+                    direction,
+                    map: self.map.clone(),
+                })
+            }
+            (_, None, None) => {
+                Ok(ImportOptions { skip_bad: self.skip_bad, ..ImportOptions::new(format) })
+            }
+            (_, Some(_), _) => {
+                Err("error: --map goes with --format csv or --format ai-benchmark".into())
+            }
+            (_, _, Some(_)) => Err("error: --as goes with --format bandwidth".into()),
+        }
+    }
+}

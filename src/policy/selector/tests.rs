@@ -1,0 +1,153 @@
+//! Who is asked: how often, in which order, and who is passed over.
+
+use super::*;
+use crate::aggregate::{OptimizerConfig, RuleConfig, TauEff, Weighting};
+use crate::policy::{Late, Partial, Sample, Staleness};
+
+fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector {
+    let rule = RuleConfig {
+        weighting: Weighting::FedNova,
+        tau_eff: TauEff::Accumulation,
+        participation: Participation::Renormalize,
+    };
+    let config = ServerConfig {
+        close,
+        late: Late::Drop,
+        staleness: Staleness::Constant,
+        max_staleness: None,
+        concurrency: 1,
+        partial: Partial::Keep,
+        rule,
+        optimizer: OptimizerConfig::PLAIN,
+        sample,
+        scheme,
+        evaluate_every: 1,
+    };
+    Selector::new(&config, 7, p.into())
+}
+
+#[test]
+fn in_turn_passes_over_who_is_busy() {
+    let selector = selector(Close::All, Sample::Clients(2), Scheme::RoundRobin, &[0.2; 5]);
+    let ask = |busy: &[u32]| {
+        let asked = selector.select(1, 5 - busy.len(), |client| busy.contains(&client));
+        asked.into_iter().map(|asked| asked.client).collect::<Vec<_>>()
+    };
+    assert_eq!([ask(&[]), ask(&[]), ask(&[])], [[0, 1], [2, 3], [0, 4]]);
+    assert_eq!(ask(&[1, 2]), [3, 4]);
+    assert_eq!(ask(&[0, 1, 2, 3]), [4], "everyone who is free");
+}
+
+#[test]
+fn uniform_asks_each_client_equally_often_and_never_twice() {
+    let selector = selector(Close::All, Sample::Fraction(0.3), Scheme::Uniform, &[0.1; 10]);
+    let mut counts = [0; 10];
+    for round in 0..10_000 {
+        let asked = selector.select(round, selector.clients, |_| false);
+        assert_eq!(asked.len(), 3);
+        assert!(asked.windows(2).all(|pair| pair[0].client < pair[1].client));
+        asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
+    }
+    assert!(counts.iter().all(|n| (2800..3200).contains(n)), "{counts:?}");
+}
+
+#[test]
+fn a_few_of_many_are_as_evenly_chosen() {
+    let p = [0.01; 100];
+    let selector = selector(Close::All, Sample::Clients(5), Scheme::Uniform, &p);
+    let mut counts = [0; 100];
+    for round in 0..20_000 {
+        let asked = selector.select(round, selector.clients, |_| false);
+        assert!(asked.len() == 5 && asked.windows(2).all(|w| w[0].client < w[1].client));
+        asked.iter().for_each(|asked| counts[asked.client as usize] += 1);
+    }
+    assert!(counts.iter().all(|n| (850..1150).contains(n)), "{counts:?}");
+}
+
+#[test]
+fn by_size_draws_in_proportion_to_p_with_replacement() {
+    let p = [0.6, 0.3, 0.1];
+    let selector = selector(Close::All, Sample::Clients(2), Scheme::BySize, &p);
+    let (mut counts, mut twice) = ([0u32; 3], 0);
+    for round in 0..20_000 {
+        let asked = selector.select(round, selector.clients, |_| false);
+        assert_eq!(selector.draw(), Draw::BySize { clients: 3, asked: 2 });
+        for asked in asked {
+            counts[asked.client as usize] += asked.times;
+            twice += u32::from(asked.times == 2);
+        }
+    }
+    for (count, p) in counts.iter().zip(p) {
+        assert!((f64::from(*count) / 40_000.0 - p).abs() < 0.01, "{counts:?}");
+    }
+    // 0.36 + 0.09 + 0.01
+    assert!((f64::from(twice) / 20_000.0 - 0.46).abs() < 0.02);
+}
+
+#[test]
+fn busy_clients_are_passed_over() {
+    for scheme in [Scheme::Uniform, Scheme::BySize] {
+        let selector = selector(Close::All, Sample::Clients(3), scheme, &[0.1; 10]);
+        for round in 0..100 {
+            let asked = selector.select(round, 5, |client| client % 2 == 0);
+            assert!(asked.iter().all(|asked| asked.client % 2 == 1));
+            assert!(selector.select(round, 0, |_| true).is_empty());
+        }
+    }
+    let all = selector(Close::All, Sample::All, Scheme::Uniform, &[0.25; 4]);
+    let asked: Vec<u32> = all.select(0, 3, |client| client == 2).iter().map(|a| a.client).collect();
+    assert_eq!(asked, [0, 1, 3]);
+}
+
+#[test]
+fn busy_clients_do_not_change_the_odds_of_others() {
+    // Client 0 holds nearly all the mass; while it is busy the others share the draws by size.
+    let p = [1.0 - 3e-17, 2e-17, 1e-17];
+    let selector = selector(Close::All, Sample::Clients(3), Scheme::BySize, &p);
+    let mut counts = [0u32; 3];
+    for round in 0..5000 {
+        for asked in selector.select(round, 2, |client| client == 0) {
+            counts[asked.client as usize] += asked.times;
+        }
+    }
+    assert_eq!(counts[0], 0);
+    assert!((f64::from(counts[1]) / f64::from(counts[2]) - 2.0).abs() < 0.1, "{counts:?}");
+}
+
+#[test]
+fn unbiased_draws_are_over_everyone_and_busy_ones_are_lost() {
+    for scheme in [Scheme::Uniform, Scheme::BySize] {
+        let mut selector = selector(Close::All, Sample::Clients(4), scheme, &[0.1; 10]);
+        selector.participation = Participation::Unbiased;
+        let draws: u32 = (0..5000)
+            .flat_map(|round| selector.select(round, 5, |client| client % 2 == 0))
+            .map(|asked| asked.times)
+            .sum();
+        // Half of 4 · 5000 fall on somebody free.
+        assert!((9500..10_500).contains(&draws), "{draws}");
+        let asked = match selector.draw() {
+            Draw::Uniform { asked, .. } | Draw::BySize { asked, .. } => asked,
+        };
+        assert_eq!(asked, 4, "all four count");
+    }
+}
+
+#[test]
+fn the_first_few_are_not_always_the_same_few() {
+    let selector =
+        selector(Close::First { first: 1, of: 3 }, Sample::All, Scheme::Uniform, &[0.25; 4]);
+    let mut first = [0; 4];
+    for round in 0..4000 {
+        let mut asked = selector.select(round, 4, |_| false);
+        selector.order(round, &mut asked);
+        first[asked[0].client as usize] += 1;
+    }
+    assert!(first.iter().all(|n| (850..1150).contains(n)), "{first:?}");
+}
+
+#[test]
+fn over_selection_asks_as_many_as_it_says() {
+    let close = Close::First { first: 3, of: 5 };
+    let selector = selector(close, Sample::All, Scheme::Uniform, &[0.1; 10]);
+    assert_eq!(selector.select(0, selector.clients, |_| false).len(), 5);
+}

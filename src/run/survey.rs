@@ -1,0 +1,127 @@
+//! Listens to a schedule and gathers what the theory needs of it.
+
+use crate::record::{ClientRow, RoundRow};
+use crate::report::Listener;
+use crate::solver::{Accumulation, Recipe, Solver};
+use crate::theory::{Budget, Consistency, Meter, Participant, RestingPoint, Round, Rounds};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a schedule made of everybody's work.
+pub struct Survey {
+    p: Arc<[f64]>,
+    recipe: Recipe,
+    meter: Meter,
+    /// Theorem 1's quantities, averaged over the rounds.
+    pub rounds: Rounds,
+    /// The same, weighted as the bound needs them.
+    pub budget: Budget,
+    /// Who pulled where since the learning rate last changed; only for quadratics.
+    pub resting: Option<RestingPoint>,
+    /// Whether since then somebody was missing or made another number of steps than before.
+    pub steps_vary: bool,
+    latest: Vec<u64>,
+    /// The common learning rate of the last round heard of.
+    lr: f64,
+    /// The class of every client heard.
+    classes: BTreeMap<u32, u16>,
+    /// Sum and number of τ_i by client.
+    taus: Vec<(u64, u64)>,
+    /// Norms of a by class and τ, at the present learning rate.
+    norms: BTreeMap<(u16, u64), Accumulation>,
+}
+
+impl Survey {
+    /// Of clients with shares `p` that follow `recipe`; `quadratic` tasks come to rest somewhere.
+    pub fn new(p: Arc<[f64]>, recipe: Recipe, quadratic: bool) -> Arc<Mutex<Survey>> {
+        let (lr, taus) = (recipe.lr(1), vec![(0, 0); p.len()]);
+        Arc::new(Mutex::new(Survey {
+            meter: Meter::new(p.clone()),
+            rounds: Rounds::default(),
+            budget: Budget::default(),
+            resting: quadratic.then(RestingPoint::default),
+            steps_vary: false,
+            latest: vec![0; p.len()],
+            classes: BTreeMap::new(),
+            norms: BTreeMap::new(),
+            p,
+            recipe,
+            lr,
+            taus,
+        }))
+    }
+
+    /// χ² over the whole schedule, and who was never heard.
+    pub fn consistency(&mut self) -> Consistency {
+        self.meter.read_exactly()
+    }
+
+    /// ŵ_i.
+    pub fn weights(&self) -> Vec<f64> {
+        self.meter.effective_weights()
+    }
+
+    /// Solves for where the run comes to rest if every client heard pulls by its share alone, as it
+    /// does once variance reduction has settled: Σ p_i(H_i + λ_i)x = Σ p_i e_i; all by the same
+    /// with `uniform` weights.
+    pub fn settled(&self, uniform: bool) -> RestingPoint {
+        let mut resting = RestingPoint::default();
+        for (client, class, _) in self.typical() {
+            let Solver { weight_decay, .. } = self.recipe.classes[class as usize];
+            let one_step = Solver { weight_decay, ..Solver::sgd(1.0) };
+            let share = if uniform { 1.0 } else { self.p[client as usize] };
+            resting.add(client as usize, share, 1.0, &one_step, 1);
+        }
+        resting
+    }
+
+    /// Clients that were heard, with their class and their mean number of steps, rounded.
+    pub fn typical(&self) -> impl Iterator<Item = (u32, u16, u64)> + '_ {
+        self.classes.iter().map(|(client, class)| {
+            let (sum, count) = self.taus[*client as usize];
+            (*client, *class, (sum as f64 / count as f64).round() as u64)
+        })
+    }
+
+    fn hear(&mut self, round: &RoundRow, used: &[ClientRow]) {
+        let lr = self.recipe.lr(round.round);
+        if lr != self.lr {
+            // Where a run comes to rest is decided by the rates of its last phase.
+            self.lr = lr;
+            self.resting = self.resting.as_ref().map(|_| RestingPoint::default());
+            self.steps_vary = false;
+            self.latest.fill(0);
+            self.norms.clear();
+        }
+        let mut participants = Vec::with_capacity(used.len());
+        for row in used {
+            let solver = self.recipe.solver(row.class, round.round);
+            let key = (row.class, row.tau);
+            let norms = *self.norms.entry(key).or_insert_with(|| solver.norms(row.tau, lr));
+            let (i, weight) = (row.client as usize, row.raw_weight * round.weight_scale);
+            let movement = round.tau_eff * weight;
+            self.meter.add(i, movement);
+            if let Some(resting) = &mut self.resting {
+                resting.add(i, movement, norms.l1, &solver, row.tau);
+            }
+            let before = std::mem::replace(&mut self.latest[i], row.tau);
+            self.steps_vary |= before != 0 && before != row.tau;
+            self.classes.insert(row.client, row.class);
+            let (sum, count) = self.taus[i];
+            self.taus[i] = (sum + row.tau, count + 1);
+            participants.push(Participant { p: self.p[i], weight, tau: row.tau, norms });
+        }
+        self.steps_vary |= used.len() < self.p.len();
+        if let Some(round) = Round::new(round.tau_eff, participants) {
+            self.rounds.add(&round);
+            self.budget.add(lr, &round);
+        }
+    }
+}
+
+/// The simulation tells one handle, whoever asked keeps the other.
+impl Listener for Arc<Mutex<Survey>> {
+    fn closed(&mut self, round: &RoundRow, used: &[ClientRow]) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).hear(round, used);
+    }
+}

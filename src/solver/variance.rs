@@ -1,0 +1,166 @@
+//! Cross-client variance reduction: every local gradient is corrected by `shared − own_i`, what
+//! all clients' gradients looked like against what this client's did.
+//!
+//! The three methods differ in what a client remembers. What they share is here: one vector per
+//! client that was ever heard, which survives the rounds in which it does not take part, and one
+//! vector for all. A client's state changes when its update is used, and only then: who arrives
+//! too late is as if it had not been asked, so server and client never disagree.
+//!
+//! Whatever the local law, a correction is one more constant gradient, so it moves a client by
+//! exactly −η‖a_i‖₁ times itself; `gain = η‖a_i‖₁` is all that is needed to take it out again.
+
+mod fednova;
+mod scaffold;
+#[cfg(test)]
+mod tests;
+mod vrlsgd;
+
+use std::sync::Arc;
+
+/// `[client] variance_reduction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarianceReduction {
+    /// FedNova-VR (section 5).
+    FedNova,
+    /// FedNova-VR as Algorithm 2 prints it.
+    FedNovaAsPrinted,
+    /// SCAFFOLD, option II.
+    Scaffold,
+    /// Variance-reduced local SGD.
+    Vrlsgd,
+}
+
+impl VarianceReduction {
+    /// Vectors as long as the model that travel to a client and back.
+    pub fn payload(self) -> (u64, u64) {
+        match self {
+            // Algorithm 2: x and Σ p_i d_i down, d_i up.
+            VarianceReduction::FedNova | VarianceReduction::FedNovaAsPrinted => (2, 1),
+            // x and c down, Δy and Δc up.
+            VarianceReduction::Scaffold => (2, 2),
+            // The new model tells a client all it needs.
+            VarianceReduction::Vrlsgd => (1, 1),
+        }
+    }
+
+    /// Whether it is defined for laws other than plain SGD.
+    pub fn takes_any_law(self) -> bool {
+        matches!(self, VarianceReduction::FedNova | VarianceReduction::FedNovaAsPrinted)
+    }
+}
+
+/// A vector that is replaced, never changed, so that clients on their way keep what they were
+/// given. `None` is zero.
+pub type State = Option<Arc<Vec<f64>>>;
+
+/// What a client adds to its gradients: `shared − own`.
+#[derive(Clone, Debug, Default)]
+pub struct Correction {
+    /// The same for everyone asked in a round.
+    pub shared: State,
+    /// The client's own.
+    pub own: State,
+}
+
+impl Correction {
+    /// Whether it is nothing at all.
+    pub fn is_zero(&self) -> bool {
+        self.shared.is_none() && self.own.is_none()
+    }
+
+    /// The vector, with `len` entries.
+    pub fn vector(&self, len: usize) -> Vec<f64> {
+        let mut vector = self.shared.as_ref().map_or_else(|| vec![0.0; len], |v| v.to_vec());
+        if let Some(own) = &self.own {
+            vector.iter_mut().zip(&**own).for_each(|(c, own)| *c -= own);
+        }
+        vector
+    }
+}
+
+/// An update that is used, as variance reduction sees it.
+pub struct Heard<'a> {
+    /// Whose.
+    pub client: u32,
+    /// Δ_i.
+    pub delta: &'a [f64],
+    /// η‖a_i‖₁.
+    pub gain: f64,
+    /// What it had added to its gradients.
+    pub correction: &'a Correction,
+}
+
+/// The state of all clients.
+pub struct Controls {
+    method: VarianceReduction,
+    p: Arc<[f64]>,
+    shared: State,
+    own: Vec<State>,
+    open: Open,
+}
+
+/// What is known of the open round, for what is known only when it closes.
+#[derive(Default)]
+struct Open {
+    /// Clients heard, and their gains.
+    heard: Vec<(u32, f64)>,
+    /// Σ p_iΔ_i and Σ p_i over them.
+    sum: Vec<f64>,
+    share: f64,
+}
+
+impl Controls {
+    /// Everything zero, for clients that ought to count `p` each.
+    pub fn new(method: VarianceReduction, p: Arc<[f64]>) -> Self {
+        let own = vec![None; p.len()];
+        Controls { method, p, shared: None, own, open: Open::default() }
+    }
+
+    /// What everyone is given in a round that opens now.
+    pub fn shared(&self) -> State {
+        self.shared.clone()
+    }
+
+    /// What `client` is given of its own.
+    pub fn own(&self, client: u32) -> State {
+        self.own[client as usize].clone()
+    }
+
+    /// An update is used.
+    pub fn hear(&mut self, heard: &Heard<'_>) {
+        let before = self.own[heard.client as usize].take();
+        let after = match self.method {
+            VarianceReduction::FedNova => fednova::control(heard),
+            VarianceReduction::FedNovaAsPrinted => fednova::as_printed(heard),
+            VarianceReduction::Scaffold => scaffold::control(heard),
+            VarianceReduction::Vrlsgd => vrlsgd::before_the_close(heard, before.as_deref()),
+        };
+        let p = self.p[heard.client as usize];
+        if self.method == VarianceReduction::Vrlsgd {
+            let open = &mut self.open;
+            open.heard.push((heard.client, heard.gain));
+            open.sum.resize(heard.delta.len(), 0.0);
+            open.sum.iter_mut().zip(heard.delta).for_each(|(sum, delta)| *sum += p * delta);
+            open.share += p;
+        } else {
+            // shared = Σ p_i own_i, with zero for those never heard.
+            let shared = self.shared.get_or_insert_with(|| Arc::new(vec![0.0; after.len()]));
+            let shared = Arc::make_mut(shared);
+            for (i, (shared, after)) in shared.iter_mut().zip(&after).enumerate() {
+                *shared += p * (after - before.as_ref().map_or(0.0, |before| before[i]));
+            }
+        }
+        self.own[heard.client as usize] = Some(Arc::new(after));
+    }
+
+    /// The round closes.
+    pub fn close(&mut self) {
+        let Open { heard, sum, share } = std::mem::take(&mut self.open);
+        for (client, gain) in heard {
+            if let Some(own) = &mut self.own[client as usize] {
+                let own: &mut Vec<f64> = Arc::make_mut(own);
+                vrlsgd::at_the_close(own, &sum, share, gain);
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Variance reduction at work on quadratics F_i = ½h_i(x − e_i)², the whole loop by hand: clients,
+//! corrections, aggregation, states.
+
+use super::*;
+use crate::solver::{Descent, Solver};
+
+const P: [f64; 3] = [0.5, 0.25, 0.25];
+const H: [f64; 3] = [1.0, 0.5, 2.0];
+const E: [f64; 3] = [1.0, -4.0, 3.0];
+
+fn optimum() -> f64 {
+    let above: f64 = (0..3).map(|i| P[i] * H[i] * E[i]).sum();
+    above / (0..3).map(|i| P[i] * H[i]).sum::<f64>()
+}
+
+/// One round of those in `who`: FedNova weighting, or FedAvg's.
+fn round(
+    x: f64,
+    controls: &mut Controls,
+    solver: Solver,
+    who: &[(usize, u64)],
+    fedavg: bool,
+) -> f64 {
+    let shared = controls.shared();
+    let share: f64 = who.iter().map(|(i, _)| P[*i]).sum();
+    let (mut direction, mut tau_eff) = (0.0, 0.0);
+    for &(i, tau) in who {
+        let correction = Correction { shared: shared.clone(), own: controls.own(i as u32) };
+        let start = [x];
+        let vector = correction.vector(1);
+        let mut descent = Descent::new(solver, &start, &vector);
+        let mut local = [x];
+        (0..tau).for_each(|_| {
+            let gradient = [H[i] * (local[0] - E[i])];
+            descent.step(&mut local, &gradient);
+        });
+        let delta = [local[0] - x];
+        let accumulation = solver.accumulation(tau);
+        let gain = solver.lr * accumulation;
+        controls.hear(&Heard { client: i as u32, delta: &delta, gain, correction: &correction });
+        let weight = if fedavg { accumulation } else { 1.0 };
+        direction += P[i] / share * weight * delta[0] / accumulation;
+        tau_eff += P[i] / share * accumulation;
+    }
+    let after = if fedavg { x + direction } else { x + tau_eff * direction };
+    controls.close();
+    after
+}
+
+fn limit(method: VarianceReduction, solver: Solver, taus: [u64; 3], fedavg: bool) -> f64 {
+    let mut controls = Controls::new(method, P.into());
+    let who: Vec<_> = taus.into_iter().enumerate().collect();
+    (0..3000).fold(0.0, |x, _| round(x, &mut controls, solver, &who, fedavg))
+}
+
+/// With different τ_i, different curvatures and any law the drift is gone entirely: the limit is
+/// the optimum itself, which plain FedNova only nears as η → 0.
+#[test]
+fn fednova_vr_ends_at_the_optimum_with_and_without_momentum() {
+    let plain = Solver::sgd(0.02);
+    for solver in [
+        plain,
+        Solver { momentum: 0.9, lr: 0.005, ..plain },
+        Solver { prox: 1.0, lr_decay: 0.98, ..plain },
+    ] {
+        let x = limit(VarianceReduction::FedNova, solver, [3, 17, 9], false);
+        assert!((x - optimum()).abs() < 1e-10, "{solver:?}: {x} {}", optimum());
+    }
+}
+
+/// SCAFFOLD has FedAvg's weights, and still ends there: its corrected gradients all agree.
+#[test]
+fn scaffold_ends_at_the_optimum() {
+    let x = limit(VarianceReduction::Scaffold, Solver::sgd(0.02), [8; 3], true);
+    assert!((x - optimum()).abs() < 1e-10);
+    let x = limit(VarianceReduction::Scaffold, Solver::sgd(0.02), [3, 17, 9], true);
+    assert!((x - optimum()).abs() < 1e-10);
+}
+
+#[test]
+fn vrlsgd_ends_at_the_optimum_when_all_make_as_many_steps_and_elsewhere_when_not() {
+    let x = limit(VarianceReduction::Vrlsgd, Solver::sgd(0.02), [8; 3], true);
+    assert!((x - optimum()).abs() < 1e-10, "{x} {}", optimum());
+    let x = limit(VarianceReduction::Vrlsgd, Solver::sgd(0.02), [3, 17, 9], true);
+    assert!((x - optimum()).abs() > 0.05, "{x} {}", optimum());
+}
+
+/// Algorithm 2 read to the letter keeps half of the drift: its limit is nearer than without
+/// variance reduction, and not the optimum.
+#[test]
+fn the_printed_algorithm_takes_half_of_the_drift_away() {
+    let taus = [3, 17, 9];
+    let solver = Solver::sgd(0.02);
+    let off = |method| (limit(method, solver, taus, false) - optimum()).abs();
+    let mut none = 0.0;
+    for _ in 0..3000 {
+        // A state that never changes is no variance reduction.
+        let mut controls = Controls::new(VarianceReduction::FedNova, P.into());
+        let who: Vec<_> = taus.into_iter().enumerate().collect();
+        none = round(none, &mut controls, solver, &who, false);
+    }
+    let (none, printed) = ((none - optimum()).abs(), off(VarianceReduction::FedNovaAsPrinted));
+    assert!(off(VarianceReduction::FedNova) < 1e-10);
+    assert!(printed > 0.3 * none && printed < 0.7 * none, "{printed} of {none}");
+}
+
+/// Clients come and go: their state waits for them, and the limit is the optimum all the same.
+#[test]
+fn state_survives_rounds_without_the_client() {
+    let mut controls = Controls::new(VarianceReduction::FedNova, P.into());
+    let mut x = 0.0;
+    let solver = Solver::sgd(0.01);
+    for t in 0..6000usize {
+        let absent = t % 3;
+        let kept = controls.own(absent as u32);
+        let who: Vec<_> = (0..3).filter(|i| *i != absent).map(|i| (i, 4 + 5 * i as u64)).collect();
+        x = round(x, &mut controls, solver, &who, false);
+        assert_eq!(controls.own(absent as u32), kept);
+    }
+    assert!((x - optimum()).abs() < 1e-9, "{x} {}", optimum());
+}
+
+/// Algorithm 2 receives two vectors and sends one; SCAFFOLD doubles both ways.
+#[test]
+fn what_travels() {
+    let payload = |method: VarianceReduction| method.payload();
+    assert_eq!(payload(VarianceReduction::FedNova), (2, 1));
+    assert_eq!(payload(VarianceReduction::FedNovaAsPrinted), (2, 1));
+    assert_eq!(payload(VarianceReduction::Scaffold), (2, 2));
+    assert_eq!(payload(VarianceReduction::Vrlsgd), (1, 1));
+}
