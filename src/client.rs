@@ -101,7 +101,7 @@ impl World {
     ) -> Result<Option<Arrival>, TimeOverflow> {
         let client = request.asked.client;
         let device = &self.fleet.devices[client as usize];
-        if self.fleet.dropout[usize::from(device.class)] == 0.0 {
+        if self.fleet.classes[usize::from(device.class)].dropout == 0.0 {
             return Ok(None);
         }
         let way =
@@ -126,7 +126,7 @@ impl World {
     fn vanishes(&self, request: &Request, key: u64, way: &Itinerary) -> Option<SimTime> {
         let client = request.asked.client;
         let class = self.fleet.devices[client as usize].class;
-        let chance = self.fleet.dropout[usize::from(class)];
+        let chance = self.fleet.classes[usize::from(class)].dropout;
         if chance == 0.0 || way.tau == 0 {
             return None;
         }

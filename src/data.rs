@@ -77,6 +77,21 @@ impl TaskConfig {
         }
     }
 
+    /// Floating-point operations of one local step on a batch of `samples`: a multiplication and an
+    /// addition for every entry of H_i, or for every weight and sample once to predict and once to
+    /// learn.
+    pub fn flops(&self, samples: usize) -> f64 {
+        match &self.kind {
+            TaskKind::Quadratic(QuadraticConfig { dim, curvature, .. }) => match curvature {
+                Curvature::Full(_) => 2.0 * (dim * dim) as f64,
+                Curvature::Identity | Curvature::Diagonal(_) => 2.0 * *dim as f64,
+            },
+            TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
+                4.0 * (samples * features * classes) as f64
+            }
+        }
+    }
+
     /// Number of model parameters d.
     pub fn parameters(&self) -> usize {
         match &self.kind {

@@ -9,11 +9,27 @@
 //!                                          another step only if it and the upload fit
 //! ```
 
+mod class;
+mod course;
+mod episodes;
+mod event;
 mod fleet;
 mod itinerary;
 mod pace;
+mod presence;
+mod script;
+mod tape;
 pub mod trace;
+mod way;
 
-pub use fleet::{Assign, ClassConfig, Device, Fleet, FleetConfig, FleetError, Payload};
+pub use class::{Availability, ClassConfig, ComputeConfig, Repeat, Replay, Slowdown, Thermal};
+pub use course::{Course, Effort, NO_LIMIT, Reel, Spell};
+pub use episodes::{Alternation, Episode};
+pub use event::{Among, DeviceEffect, Effect, EventConfig, LrEffect, When, Whom};
+pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, Payload, Wire};
 pub use itinerary::{Itinerary, Trip};
 pub use pace::Pace;
+pub use presence::{Absence, Coming, Presence};
+pub use script::{Happening, Selection};
+pub use tape::{Point, Tape, Toggle};
+pub use way::{Direction, Gear, Transfer, Warmth, transfer};

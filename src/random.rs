@@ -41,6 +41,14 @@ pub enum Purpose {
     Recording = 10,
     /// Whether and when a client vanishes in the middle of a round.
     Dropout = 11,
+    /// When a device is slower, and for how long.
+    Slowdown = 13,
+    /// When a device comes and goes.
+    Availability = 14,
+    /// Which recording a client gets, and where in it it begins.
+    Replay = 15,
+    /// Whom a scripted event selects.
+    Event = 16,
 }
 
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.

@@ -216,7 +216,7 @@ impl One<'_> {
         let ledger = Ledger::new(
             &self.variant.name,
             self.seed,
-            world.fleet.classes.clone(),
+            world.fleet.class_names(),
             plan.task.clients,
             plan.stop.target,
             (self.scenario.record_clients, self.scenario.seed),

@@ -24,6 +24,9 @@ impl SimTime {
     /// The beginning of the run.
     pub const ZERO: SimTime = SimTime(0);
 
+    /// After everything: the end of the clock, which nothing is due at.
+    pub const NEVER: SimTime = SimTime(u64::MAX);
+
     /// The instant `nanos` nanoseconds after the beginning.
     pub const fn from_nanos(nanos: u64) -> Self {
         SimTime(nanos)

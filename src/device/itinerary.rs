@@ -51,6 +51,17 @@ impl Trip {
             .is_some_and(|latest_start| now <= latest_start)
     }
 
+    /// How many steps of length `step` it makes after `tau` from `now` on, if they are to end by
+    /// `until` and be uploaded in time.
+    pub fn fitting(&self, tau: u64, now: SimTime, until: SimTime, step: Span, upload: Span) -> u64 {
+        let until = match self.due {
+            Some(due) => until.min(due.before(upload).unwrap_or(SimTime::ZERO)),
+            None => until,
+        };
+        let fitting = until.since(now).nanos() / step.nanos();
+        self.steps.map_or(fitting, |steps| fitting.min(steps - tau))
+    }
+
     /// Whether `tau` steps are all it means to make.
     pub fn is_done(&self, tau: u64) -> bool {
         self.steps == Some(tau)
@@ -82,13 +93,9 @@ impl Device {
         from: SimTime,
         step: Span,
     ) -> Result<(u64, SimTime), TimeOverflow> {
-        let fitting = trip.due.map(|due| {
-            let until = due.before(self.upload).unwrap_or(SimTime::ZERO);
-            until.since(from).nanos() / step.nanos()
-        });
-        let tau = match (trip.steps, fitting) {
-            (Some(steps), Some(fitting)) => steps.min(fitting),
-            (steps, fitting) => steps.or(fitting).unwrap_or(0),
+        let tau = match trip.due {
+            None => trip.steps.unwrap_or(0),
+            Some(due) => trip.fitting(0, from, due, step, self.upload),
         };
         Ok((tau, from.after(step.times(tau)?)?))
     }

@@ -30,15 +30,26 @@ impl Pace {
         self.stream.is_none().then_some(self.step)
     }
 
+    /// How many times as long as an undisturbed one the next step takes; `None`: steps do not
+    /// differ.
+    pub fn next_factor(&mut self) -> Option<f64> {
+        let stream = self.stream.as_mut()?;
+        let z: f64 = StandardNormal.sample(stream);
+        Some((self.sigma * z - 0.5 * self.sigma * self.sigma).exp())
+    }
+
     /// The duration of the next step: at least a nanosecond, so that time always moves on.
     pub fn next_step(&mut self) -> Result<Span, TimeOverflow> {
-        let Some(stream) = &mut self.stream else {
-            return Ok(self.step);
-        };
-        let z: f64 = StandardNormal.sample(stream);
-        let factor = (self.sigma * z - 0.5 * self.sigma * self.sigma).exp();
-        Span::from_nanos_f64((self.step.nanos() as f64 * factor).max(1.0))
+        match self.next_factor() {
+            None => Ok(self.step),
+            Some(factor) => scaled(self.step, factor),
+        }
     }
+}
+
+/// `factor` times `step`, at least a nanosecond.
+pub(super) fn scaled(step: Span, factor: f64) -> Result<Span, TimeOverflow> {
+    Span::from_nanos_f64((step.nanos() as f64 * factor).max(1.0))
 }
 
 #[cfg(test)]

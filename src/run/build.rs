@@ -3,7 +3,7 @@
 use crate::aggregate::{Participation, Weighting};
 use crate::client::World;
 use crate::data::{Init, SyntheticConfig, TaskKind};
-use crate::device::{FleetError, Payload};
+use crate::device::{Demand, Effort, FleetError, Payload};
 use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
@@ -62,13 +62,21 @@ pub fn build(
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
     let shares = plan.task.shares(seed);
     let p: Arc<[f64]> = shares.p.into();
-    let fleet = plan.fleet.init(seed, plan.task.clients, payload(plan))?;
+    let workload = Workload::new(&plan.client, seed, shares.samples);
+    let effort = |client: usize| {
+        let samples = workload.batch(client as u32);
+        Effort { samples: samples as f64, flops: plan.task.flops(samples) }
+    };
+    let wires = !plan.events.is_empty()
+        || plan.fleet.server_uplink.is_some()
+        || plan.fleet.server_downlink.is_some();
+    let demand = Demand { payload: payload(plan), effort: &effort, wires };
+    let fleet = plan.fleet.init(seed, plan.task.clients, &demand)?;
     let start = match &training {
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
     let selector = Selector::new(&plan.server, seed, p.clone());
-    let workload = Workload::new(&plan.client, seed, shares.samples);
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
     let server = Server::new(Setup {

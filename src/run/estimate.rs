@@ -102,7 +102,7 @@ fn estimate_one(
         variant: name.into(),
         rule: rule_in_words(plan.server.rule.weighting, plan.server.rule.participation),
         clients: plan.task.clients,
-        classes: world.fleet.classes.iter().cloned().zip(counts).collect(),
+        classes: world.fleet.class_names().into_iter().zip(counts).collect(),
         parameters: plan.task.parameters(),
         payload: payload(plan),
         asked,

@@ -2,6 +2,7 @@
 
 use super::build::{check_start, stored_parameters};
 use crate::data::TaskKind;
+use crate::device::ClassConfig;
 use crate::policy::{Close, Work};
 use crate::scenario::{Plan, Scenario};
 
@@ -55,7 +56,8 @@ fn steps_until_deadline(plan: &Plan) -> Option<f64> {
     else {
         return None;
     };
-    let steps = plan.fleet.classes.iter().map(|class| class.step_time.typical().max(1.0));
+    let times = plan.fleet.classes.iter().filter_map(ClassConfig::step_time);
+    let steps = times.map(|time| time.typical().max(1.0));
     Some(deadline.nanos() as f64 / steps.fold(f64::INFINITY, f64::min))
 }
 

@@ -161,7 +161,7 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let p: Arc<[f64]> = plan.task.shares(seed).p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
-    let (classes, clients) = (world.fleet.classes.clone(), plan.task.clients);
+    let (classes, clients) = (world.fleet.class_names(), plan.task.clients);
     let record = (RecordClients::Off, seed);
     let mut ledger = Ledger::new(&name, seed, classes, clients, None, record, None);
     ledger.listen(Box::new(survey.clone()));

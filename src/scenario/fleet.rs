@@ -7,7 +7,7 @@ use super::section::Section;
 use super::solver::{self, Terms};
 use super::tree::Node;
 use super::value::Unit;
-use crate::device::{Assign, ClassConfig, FleetConfig};
+use crate::device::{Assign, ClassConfig, ComputeConfig, FleetConfig};
 use crate::random::Dist;
 use crate::solver::Solver;
 
@@ -52,7 +52,8 @@ pub(super) fn read(
     for (class, share) in classes.iter_mut().zip(shares) {
         class.share = share;
     }
-    Ok(Some((FleetConfig { assign, classes }, solvers)))
+    let (server_uplink, server_downlink) = (None, None);
+    Ok(Some((FleetConfig { assign, classes, server_uplink, server_downlink }, solvers)))
 }
 
 /// The fleet of a scenario without one: devices that differ in nothing.
@@ -60,14 +61,23 @@ pub(super) fn uniform() -> FleetConfig {
     let device = ClassConfig {
         name: "device".into(),
         share: 1.0,
-        step_time: Dist::fixed(1e6),
+        compute: Some(ComputeConfig::StepTime(Dist::fixed(1e6))),
         jitter: 0.0,
         uplink: None,
         downlink: None,
         latency: Dist::fixed(0.0),
         dropout: 0.0,
+        trace: None,
+        availability: None,
+        slowdown: None,
+        thermal: None,
     };
-    FleetConfig { assign: Assign::Random, classes: vec![device] }
+    FleetConfig {
+        assign: Assign::Random,
+        classes: vec![device],
+        server_uplink: None,
+        server_downlink: None,
+    }
 }
 
 /// Reads one class and what it says of the law; its share is settled with those of the others.
@@ -100,8 +110,20 @@ fn read_class(node: &Node) -> Result<(ClassConfig, Terms), ScenarioError> {
     };
     let terms = Terms::read(&mut section)?;
     section.finish("in a class")?;
-    let class =
-        ClassConfig { name, share: 0.0, step_time, jitter, uplink, downlink, latency, dropout };
+    let class = ClassConfig {
+        name,
+        share: 0.0,
+        compute: Some(ComputeConfig::StepTime(step_time)),
+        jitter,
+        uplink,
+        downlink,
+        latency,
+        dropout,
+        trace: None,
+        availability: None,
+        slowdown: None,
+        thermal: None,
+    };
     Ok((class, terms))
 }
 

@@ -1,7 +1,7 @@
 //! What comes out of validation. Code past this point never checks again.
 
 use crate::data::TaskConfig;
-use crate::device::FleetConfig;
+use crate::device::{EventConfig, FleetConfig};
 use crate::metric::Metric;
 use crate::policy::{ClientConfig, ServerConfig, Stop};
 
@@ -46,6 +46,8 @@ pub struct Plan {
     pub server: ServerConfig,
     /// `[fleet]`.
     pub fleet: FleetConfig,
+    /// `[[event]]`.
+    pub events: Vec<EventConfig>,
     /// `[stop]`.
     pub stop: Stop,
 }

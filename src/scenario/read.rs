@@ -110,5 +110,5 @@ fn read_plan(tree: &Node) -> Result<Plan, ScenarioError> {
     let stop = stop::read(&mut root, &task.kind)?;
     rules::check(tree, &client, &server, fleet.as_ref())?;
     let fleet = fleet.unwrap_or_else(fleet::uniform);
-    Ok(Plan { task, client, server, fleet, stop })
+    Ok(Plan { task, client, server, fleet, events: Vec::new(), stop })
 }

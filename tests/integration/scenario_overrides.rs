@@ -61,9 +61,9 @@ fn set_assigns_at_the_end_of_its_path() {
     let by_name = plan(&["fleet.class.slow.jitter=0.5", "fleet.class.0.jitter=0.25"]).fleet.classes;
     assert_eq!([by_name[0].jitter, by_name[1].jitter], [0.25, 0.5]);
     let slower = plan(&["fleet.class.slow.step_time.lognormal.median=1s"]).fleet.classes;
-    assert_eq!(slower[1].step_time.shape, Shape::Lognormal { median: 1e9, sigma: 0.5 });
+    assert_eq!(slower[1].step_time().unwrap().shape, Shape::Lognormal { median: 1e9, sigma: 0.5 });
     let even = plan(&["fleet.class.slow.step_time.uniform=[\"1s\", \"2s\"]"]).fleet.classes;
-    assert_eq!(even[1].step_time.shape, Shape::Uniform(1e9, 2e9));
+    assert_eq!(even[1].step_time().unwrap().shape, Shape::Uniform(1e9, 2e9));
     // Text, numbers and later assignments.
     assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
     assert_eq!(plan(&["client.lr=1e-3"]).client.recipe.common.lr, 1e-3);

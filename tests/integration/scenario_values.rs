@@ -69,7 +69,7 @@ fn what_is_left_out_has_the_documented_default() {
     let class = &plan.fleet.classes[0];
     assert_eq!((class.share, class.jitter), (1.0, 0.0));
     assert_eq!((&class.uplink, &class.downlink), (&None, &None));
-    assert_eq!((&class.step_time, &class.latency), (&Dist::fixed(1e6), &Dist::fixed(0.0)));
+    assert_eq!((class.step_time(), &class.latency), (Some(&Dist::fixed(1e6)), &Dist::fixed(0.0)));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn without_a_fleet_all_devices_are_the_same() {
     let plan = plan("name = \"t\"\nstop.rounds = 5\nclient.work.steps = 3\nserver.close = \"all\"");
     assert_eq!(plan.fleet.classes.len(), 1);
     assert_eq!(plan.fleet.classes[0].name, "device");
-    assert_eq!(plan.fleet.classes[0].step_time, Dist::fixed(1e6));
+    assert_eq!(plan.fleet.classes[0].step_time(), Some(&Dist::fixed(1e6)));
     assert_eq!(plan.client.work, Work::Steps(Amount::Drawn(Dist::fixed(3.0), Redraw::Round)));
 }
 
@@ -139,7 +139,7 @@ fn every_distribution_is_read_in_the_base_unit() {
         ),
         ("{ choice = [\"1ns\", \"1us\"] }", plain(Shape::Choice(vec![1.0, 1e3]))),
     ] {
-        assert_eq!(class(&format!("step_time = {text}")).step_time, dist, "{text}");
+        assert_eq!(class(&format!("step_time = {text}")).step_time(), Some(&dist), "{text}");
     }
     let links = class(
         "step_time = \"1s\"\nuplink = \"20Mbps\"\ndownlink = \"1.5Gbps\"\nlatency = \"30ms\"",
@@ -283,7 +283,7 @@ fn measured_columns_are_read_beside_the_scenario() {
     let link = "{ empirical = \"phones.csv\", column = \"link\", max = \"1Mbps\" }";
     let scenario = load(step, link).unwrap();
     let class = &scenario.variants[0].plan.fleet.classes[0];
-    let Shape::Choice(steps) = &class.step_time.shape else { panic!("{class:?}") };
+    let Shape::Choice(steps) = &class.step_time().unwrap().shape else { panic!("{class:?}") };
     assert!((steps[0] - 20_000_123.456_7).abs() < 1e-6 && steps[1] == 4e7, "{steps:?}");
     let uplink = class.uplink.as_ref().unwrap();
     assert_eq!((&uplink.shape, uplink.max), (&Shape::Choice(vec![3e6, 5e5]), Some(1e6)));

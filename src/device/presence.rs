@@ -1,0 +1,266 @@
+//! Who is there, who is not, and until when.
+//!
+//! Everybody's comings and goings stand in one queue, each client with its next only, so that a
+//! moment costs what changes in it and not a look at everyone.
+
+use super::course::Reel;
+use super::episodes::{Alternation, Episode};
+use super::script::Selection;
+use super::tape::{Tape, Toggle};
+use crate::clock::{SimTime, Span};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// How the devices of a class come and go by themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Coming {
+    /// They are always there.
+    Always,
+    /// At random.
+    OnOff(Alternation),
+    /// As recorded.
+    Recorded(Arc<Tape>),
+}
+
+/// A time in which some clients are not there, whatever else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Absence {
+    /// Who.
+    pub whom: Selection,
+    /// When it begins.
+    pub from: SimTime,
+    /// When it is over; [`SimTime::NEVER`]: they do not come back.
+    pub until: SimTime,
+}
+
+/// Where a client is in its own comings and goings.
+#[derive(Clone, Copy, Debug)]
+enum Cursor {
+    Always,
+    Random(Episode),
+    Recorded { reel: Reel, there: bool, until: SimTime },
+}
+
+impl Cursor {
+    fn there(&self) -> bool {
+        match self {
+            Cursor::Always => true,
+            Cursor::Random(episode) => episode.on,
+            Cursor::Recorded { there, .. } => *there,
+        }
+    }
+
+    fn until(&self) -> SimTime {
+        match self {
+            Cursor::Always => SimTime::NEVER,
+            Cursor::Random(episode) => episode.until,
+            Cursor::Recorded { until, .. } => *until,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    class: u16,
+    /// Absences that hold now.
+    absences: u16,
+    cursor: Cursor,
+    /// Time away so far, but for the present absence.
+    away: Span,
+    /// Since when it has been here, or away.
+    since: SimTime,
+}
+
+impl Client {
+    fn is_here(&self) -> bool {
+        self.absences == 0 && self.cursor.there()
+    }
+}
+
+/// Everybody's presence at one moment, which moves forwards.
+#[derive(Debug)]
+pub struct Presence {
+    seed: u64,
+    laws: Vec<Coming>,
+    clients: Vec<Client>,
+    /// The next coming or going of every client.
+    queue: BinaryHeap<Reverse<(SimTime, u32)>>,
+    absences: Vec<Absence>,
+    /// Beginnings (true) and ends of absences still to come.
+    turns: BinaryHeap<Reverse<(SimTime, bool, usize)>>,
+    here: usize,
+    now: SimTime,
+}
+
+impl Presence {
+    /// Clients of the given classes, which come and go by `laws`; `reels` says where those are in
+    /// their recordings whose classes have one.
+    pub fn new(seed: u64, laws: Vec<Coming>, classes: &[u16], reels: &[Reel]) -> Self {
+        let client = |(client, class): (usize, &u16)| {
+            let cursor = match &laws[usize::from(*class)] {
+                Coming::Always => Cursor::Always,
+                Coming::OnOff(law) => Cursor::Random(law.first(seed, client as u64)),
+                Coming::Recorded(tape) => recorded(tape, reels[client], SimTime::ZERO),
+            };
+            let since = SimTime::ZERO;
+            Client { class: *class, absences: 0, cursor, away: Span::ZERO, since }
+        };
+        let clients: Vec<Client> = classes.iter().enumerate().map(client).collect();
+        let next = |(client, state): (usize, &Client)| {
+            let until = state.cursor.until();
+            (until < SimTime::NEVER).then_some(Reverse((until, client as u32)))
+        };
+        Presence {
+            queue: clients.iter().enumerate().filter_map(next).collect(),
+            here: clients.iter().filter(|client| client.is_here()).count(),
+            absences: Vec::new(),
+            turns: BinaryHeap::new(),
+            now: SimTime::ZERO,
+            seed,
+            laws,
+            clients,
+        }
+    }
+
+    /// Some will not be there for a while, from now on or from later on; who goes now is told to
+    /// `changed`.
+    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(u32, bool)) {
+        let Absence { from, until, .. } = absence;
+        let index = self.absences.len();
+        self.absences.push(absence);
+        if until < SimTime::NEVER {
+            self.turns.push(Reverse((until, false, index)));
+        }
+        if from <= self.now {
+            self.turn(index, true, changed);
+        } else {
+            self.turns.push(Reverse((from, true, index)));
+        }
+    }
+
+    /// Moves on to `now`; who came or went is told to `changed`.
+    pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(u32, bool)) {
+        while let Some(next) = self.next_change().filter(|next| *next <= now) {
+            self.step(next, changed);
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// The next moment at which somebody may come or go.
+    pub fn next_change(&self) -> Option<SimTime> {
+        let by_themselves = self.queue.peek().map(|Reverse((at, _))| *at);
+        let scripted = self.turns.peek().map(|Reverse((at, ..))| *at);
+        match (by_themselves, scripted) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Who is here now.
+    pub fn is_here(&self, client: u32) -> bool {
+        self.clients[client as usize].is_here()
+    }
+
+    /// How many are here now.
+    pub fn here(&self) -> usize {
+        self.here
+    }
+
+    /// When a client that is here will go, as far as that is known.
+    pub fn leaves(&self, client: u32) -> SimTime {
+        let own = self.clients[client as usize].cursor.until();
+        let scripted = self.absences.iter().filter(|absence| absence.whom.has(client));
+        let later = scripted.map(|absence| absence.from).filter(|from| *from > self.now);
+        later.fold(own, SimTime::min)
+    }
+
+    /// How long a client has been away in all.
+    pub fn away(&self, client: u32) -> Span {
+        let Client { away, since, .. } = self.clients[client as usize];
+        match self.is_here(client) {
+            true => away,
+            false => Span::from_nanos(away.nanos() + self.now.since(since).nanos()),
+        }
+    }
+
+    /// What happens at `at`, which is the next change.
+    fn step(&mut self, at: SimTime, changed: &mut dyn FnMut(u32, bool)) {
+        self.now = at;
+        if let Some(Reverse((_, client))) = self.queue.peek().filter(|Reverse((t, _))| *t == at) {
+            let client = *client;
+            self.queue.pop();
+            let state = self.clients[client as usize];
+            let cursor = self.after(client, &state);
+            if cursor.until() < SimTime::NEVER {
+                self.queue.push(Reverse((cursor.until(), client)));
+            }
+            self.set(client, Client { cursor, ..state }, changed);
+        } else if let Some(Reverse((_, begins, index))) = self.turns.pop() {
+            self.turn(index, begins, changed);
+        }
+    }
+
+    fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(u32, bool)) {
+        let whom = self.absences[index].whom.clone();
+        for client in (0..self.clients.len() as u32).filter(|client| whom.has(*client)) {
+            let state = self.clients[client as usize];
+            let absences = if begins { state.absences + 1 } else { state.absences - 1 };
+            self.set(client, Client { absences, ..state }, changed);
+        }
+    }
+
+    /// The cursor behind the one that ends now.
+    fn after(&self, client: u32, state: &Client) -> Cursor {
+        match (&self.laws[usize::from(state.class)], state.cursor) {
+            (Coming::OnOff(law), Cursor::Random(episode)) => {
+                Cursor::Random(law.next(self.seed, u64::from(client), episode))
+            }
+            (Coming::Recorded(tape), Cursor::Recorded { reel, until, .. }) => {
+                recorded(tape, reel, until)
+            }
+            (_, cursor) => cursor,
+        }
+    }
+
+    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(u32, bool)) {
+        let before = self.clients[client as usize].is_here();
+        let here = next.is_here();
+        if before != here {
+            if here {
+                next.away =
+                    Span::from_nanos(next.away.nanos() + self.now.since(next.since).nanos());
+                self.here += 1;
+            } else {
+                self.here -= 1;
+            }
+            next.since = self.now;
+        }
+        self.clients[client as usize] = next;
+        if before != here {
+            changed(client, here);
+        }
+    }
+}
+
+/// Whether the device of a recording is there at `at`, and until when.
+fn recorded(tape: &Tape, reel: Reel, at: SimTime) -> Cursor {
+    let toggles = tape.toggles(reel.track as usize);
+    let (local, left) = reel.local(at);
+    let passed = toggles.partition_point(|toggle| toggle.at() <= local);
+    let there = match (passed, toggles.first()) {
+        (0, None) => true,
+        (0, Some(first)) => first.is_there(),
+        (passed, _) => toggles[passed - 1].is_there(),
+    };
+    let differs = |toggle: &&Toggle| toggle.is_there() != there;
+    let mut next = toggles[passed..].iter().find(differs).map(|toggle| toggle.at() - local);
+    if next.is_none_or(|next| next >= left) && reel.period > 0 {
+        // Begun again it may be as it is now: then it changes when it first differs.
+        let again = toggles.first().filter(differs).map(|_| 0);
+        let again = again.or_else(|| toggles.iter().find(differs).map(Toggle::at));
+        next = again.filter(|at| *at < reel.period).map(|at| left.saturating_add(at));
+    }
+    let until = next.and_then(|span| at.after(Span::from_nanos(span)).ok());
+    Cursor::Recorded { reel, there, until: until.unwrap_or(SimTime::NEVER) }
+}
