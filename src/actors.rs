@@ -14,6 +14,8 @@
 
 mod client;
 mod ending;
+mod journey;
+mod lane;
 mod recorder;
 mod server;
 mod simulate;

@@ -1,19 +1,37 @@
 //! A client, without the actor: what it does between being asked and being back.
 //!
 //! Under the virtual clock a client knows its whole itinerary the moment it is asked, hands its
-//! training to the pool to be ready by its arrival, and sleeps once. Under the wall clock it
-//! really takes one step after another; [`Walk`] is that loop's state. Both ask the same device,
-//! pace and trip, so they make the same number of steps, but for what the wall's timing adds.
+//! training to the pool to be ready by its arrival, and sleeps once. If the script changes while it
+//! is on its way, its itinerary is worked out again from the start: up to that moment it comes out
+//! the same. Under the wall clock it really takes one step after another; [`Walk`] is that loop's
+//! state. Both ask the same device, pace and trip, so they make the same number of steps, but for
+//! what the wall's timing adds.
+
+mod habits;
+mod walk;
+
+pub use habits::Habits;
+pub use walk::Walk;
 
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::device::{Fleet, Itinerary, Pace, Trip};
+use crate::device::{
+    Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload, Spell,
+    Transfer, Trip, transfer,
+};
 use crate::policy::Workload;
 use crate::random::{Purpose, stream};
+use crate::record::{Leg, Outcome};
 use crate::server::{Arrival, Errand, Request, Round, Training};
 use crate::solver::{Correction, Recipe};
-use crate::train::{Job, LocalRun, Model};
+use crate::train::{Job, Model, Ticket};
 use rand::RngExt;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
+
+/// What is scripted to happen to devices, as far as it is known: the server adds what begins with
+/// a round.
+pub type Script = Rc<RefCell<Vec<Happening>>>;
 
 /// What all clients of a run share.
 pub struct World {
@@ -21,12 +39,37 @@ pub struct World {
     pub seed: u64,
     /// Everybody's device.
     pub fleet: Fleet,
+    /// What devices carry from round to round.
+    pub habits: Habits,
+    /// What happens to them.
+    pub script: Script,
+    /// Whether anything ever does.
+    pub scripted: bool,
+    /// What travels.
+    pub payload: Payload,
+    /// Floating-point operations of a step: in any case, and for every sample.
+    pub flops: [f64; 2],
+    /// What all downloads share; `None`: nothing.
+    pub server_uplink: Option<u64>,
+    /// What all uploads share; `None`: nothing.
+    pub server_downlink: Option<u64>,
     /// Everybody's work.
     pub workload: Workload,
     /// Everybody's local update law.
     pub recipe: Recipe,
     /// `None`: the schedule alone is run.
     pub training: Option<Training>,
+}
+
+/// What will become of a client on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// When it will be where.
+    pub way: Itinerary,
+    /// Why there will be no update, if it is lost on its way.
+    pub lost: Option<Outcome>,
+    /// How far it will get.
+    pub leg: Leg,
 }
 
 impl World {
@@ -37,20 +80,177 @@ impl World {
         request: Request,
         errand: Errand,
     ) -> Result<Arrival, TimeOverflow> {
+        let fate = self.fate(&round, &request, &errand)?;
+        let change = self.train(&round, &request, errand, &fate);
+        Ok(self.arrival(round, request, fate, change))
+    }
+
+    /// Virtual time: something has changed while the client was on its way.
+    pub fn set_out_again(&self, known: Arrival, errand: Errand) -> Result<Arrival, TimeOverflow> {
+        let fate = self.fate(&known.round, &known.request, &errand)?;
+        let Arrival { round, request, way, change, .. } = known;
+        // The same steps from the same model: whatever else changes, that is trained already.
+        let change = match (change, fate.lost) {
+            (Some(change), None) if fate.way.tau == way.tau => Some(change),
+            _ => self.train(&round, &request, errand, &fate),
+        };
+        Ok(self.arrival(round, request, fate, change))
+    }
+
+    /// What will become of a client, as far as is known.
+    pub fn fate(
+        &self,
+        round: &Round,
+        request: &Request,
+        errand: &Errand,
+    ) -> Result<Fate, TimeOverflow> {
         let client = request.asked.client;
-        let device = &self.fleet.devices[client as usize];
-        let way = device.itinerary(
-            &self.trip(&round, &request, errand.key),
-            &mut self.pace(client, errand.key),
-        )?;
-        if let Some(end) = self.vanishes(&request, errand.key, &way) {
-            return Ok(self.arrival(round, request, way.cut(end), true, None));
+        let trip = self.trip(round, request, errand.key);
+        let mut pace = self.pace(client, errand.key);
+        let (way, broken) = if self.is_steady(client) {
+            (self.fleet.devices[client as usize].itinerary(&trip, &mut pace)?, false)
+        } else {
+            let script = self.script.borrow();
+            let mut course = self.course(client, request.at, &script);
+            self.gear(round, client, &mut course, &mut pace).itinerary(&trip)?
+        };
+        let mut end = None;
+        if broken {
+            let leg = if way.tau == 0 { Leg::Download } else { Leg::Upload };
+            end = Some((way.arrives, Outcome::Offline, leg));
         }
+        for (at, outcome) in [
+            (errand.leaves, Outcome::Offline),
+            (self.vanishes(request, errand.key, &way), Outcome::Dropped),
+        ] {
+            if at < end.map_or(way.arrives, |(at, ..)| at) {
+                // Somebody who is asked when it goes has not even begun.
+                let at = at.max(request.at);
+                end = Some((at, outcome, way.leg(at)));
+            }
+        }
+        Ok(match end {
+            Some((at, outcome, leg)) => Fate { way: way.cut(at), lost: Some(outcome), leg },
+            None => {
+                let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
+                Fate { way, lost: None, leg }
+            }
+        })
+    }
+
+    /// A client is back, or lost: what its device will remember.
+    pub fn settle(&self, client: u32, way: &Itinerary) {
+        let class = self.fleet.devices[client as usize].class;
+        if let Some(thermal) = &self.fleet.classes[usize::from(class)].thermal {
+            self.habits.worked(thermal, client, way);
+        }
+    }
+
+    /// Whether a client's device is the same all the time.
+    pub fn is_steady(&self, client: u32) -> bool {
+        let class = self.fleet.devices[client as usize].class;
+        !self.fleet.classes[usize::from(class)].varies() && self.script.borrow().is_empty()
+    }
+
+    /// Whether a client's device will be the same all the time, whatever is scripted.
+    pub fn stays_steady(&self, client: u32) -> bool {
+        let class = self.fleet.devices[client as usize].class;
+        !self.fleet.classes[usize::from(class)].varies() && !self.scripted
+    }
+
+    /// Before the first bit of a client arrives.
+    pub fn latency(&self, client: u32) -> Span {
+        self.fleet.wires[client as usize].latency
+    }
+
+    /// What a client's device is like now.
+    pub fn spell(&self, client: u32, now: SimTime) -> Spell {
+        self.course(client, now, &self.script.borrow()).spell(now)
+    }
+
+    /// How a transfer ends that begins now, on a link that is the client's alone.
+    pub fn transfer(
+        &self,
+        client: u32,
+        direction: Direction,
+        now: SimTime,
+    ) -> Result<Transfer, TimeOverflow> {
+        let script = self.script.borrow();
+        let mut course = self.course(client, now, &script);
+        transfer(&mut course, direction, now, self.payload.bits(direction))
+    }
+
+    /// The steps of a client that has its model since `downloaded`, and when the last is done.
+    pub fn compute(
+        &self,
+        round: &Round,
+        request: &Request,
+        key: u64,
+        downloaded: SimTime,
+    ) -> Result<(u64, SimTime), TimeOverflow> {
+        let client = request.asked.client;
+        let script = self.script.borrow();
+        let mut course = self.course(client, downloaded, &script);
+        let mut pace = self.pace(client, key);
+        let mut gear = self.gear(round, client, &mut course, &mut pace);
+        gear.warmth = gear.warmth.map(|warmth| warmth.rested(downloaded));
+        gear.steps(&self.trip(round, request, key), downloaded)
+    }
+
+    /// A client's device from `now` on.
+    pub fn course<'a>(&'a self, client: u32, now: SimTime, script: &'a [Happening]) -> Course<'a> {
+        let fleet = &self.fleet;
+        let class = &fleet.classes[usize::from(fleet.devices[client as usize].class)];
+        let samples = self.workload.batch(client) as f64;
+        let effort = Effort { samples, flops: self.flops[0] + self.flops[1] * samples };
+        let mut course = Course::new(self.seed, client, fleet.nominal(client), effort);
+        if let Some(tape) = &class.tape {
+            let reel = fleet.reels[client as usize];
+            course = course.recorded(tape.points(reel.track as usize), reel);
+        }
+        if let Some((law, factor)) = &class.slowdown {
+            course = course.slowed(law, *factor, self.habits.episode(law, client, now));
+        }
+        course.scripted(script)
+    }
+
+    /// What a client brings along on its way over a course.
+    pub fn gear<'a, 'b>(
+        &'a self,
+        round: &Round,
+        client: u32,
+        course: &'b mut Course<'a>,
+        pace: &'b mut Pace,
+    ) -> Gear<'a, 'b> {
+        let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
+        let thermal = class.thermal.as_ref();
+        Gear {
+            course,
+            pace,
+            warmth: thermal.map(|thermal| self.habits.warmth(thermal, client)),
+            latency: self.fleet.wires[client as usize].latency,
+            payload: self.payload,
+            share: self.server_downlink.map_or(NO_LIMIT, |all| (all / round.crowd as u64).max(1)),
+        }
+    }
+
+    /// Hands a client's training to the pool, if there is anything to train.
+    pub fn train(
+        &self,
+        round: &Round,
+        request: &Request,
+        errand: Errand,
+        fate: &Fate,
+    ) -> Option<Box<Ticket<Vec<f64>>>> {
+        let client = request.asked.client;
+        let Fate { way, lost, .. } = *fate;
         // Who will come too late to be used need not really train.
         let in_time = round.useless_after.is_none_or(|after| way.arrives <= after);
-        let change = match (&self.training, &round.model) {
-            (Some(Training { trainer, pool }), Some(model)) if way.tau > 0 && in_time => {
-                let (trainer, job) = (trainer.clone(), self.job(model, &round, client, errand));
+        match (&self.training, &round.model) {
+            (Some(Training { trainer, pool }), Some(model))
+                if way.tau > 0 && lost.is_none() && in_time =>
+            {
+                let (trainer, job) = (trainer.clone(), self.job(model, round, client, errand));
                 let cost = way.tau * self.workload.batch(client) as u64;
                 Some(Box::new(pool.submit(way.arrives, cost, move || {
                     let mut run = trainer.begin(job);
@@ -59,83 +259,23 @@ impl World {
                 })))
             }
             _ => None,
-        };
-        Ok(self.arrival(round, request, way, false, change))
-    }
-
-    /// Wall time: the beginning of a client's way.
-    pub fn begin_walk(
-        &self,
-        round: Arc<Round>,
-        request: Request,
-        errand: Errand,
-    ) -> Result<Walk, TimeOverflow> {
-        let client = request.asked.client;
-        let device = &self.fleet.devices[client as usize];
-        let (downloaded, key) = (request.at.after(device.download)?, errand.key);
-        let run = match (&self.training, &round.model) {
-            (Some(Training { trainer, .. }), Some(model)) => {
-                Some(trainer.begin(self.job(model, &round, client, errand)))
-            }
-            _ => None,
-        };
-        Ok(Walk {
-            trip: self.trip(&round, &request, key),
-            pace: self.pace(client, key),
-            upload: device.upload,
-            downloaded,
-            now: downloaded,
-            tau: 0,
-            run,
-            round,
-            request,
-        })
-    }
-
-    /// Wall time: what becomes of a client that will vanish on its way, known beforehand.
-    pub fn vanishing(
-        &self,
-        round: &Arc<Round>,
-        request: Request,
-        key: u64,
-    ) -> Result<Option<Arrival>, TimeOverflow> {
-        let client = request.asked.client;
-        let device = &self.fleet.devices[client as usize];
-        if self.fleet.classes[usize::from(device.class)].dropout == 0.0 {
-            return Ok(None);
         }
-        let way =
-            device.itinerary(&self.trip(round, &request, key), &mut self.pace(client, key))?;
-        let end = self.vanishes(&request, key, &way);
-        Ok(end.map(|end| self.arrival(round.clone(), request, way.cut(end), true, None)))
-    }
-
-    /// Wall time: the end of a client's way, when its upload is through.
-    pub fn end_walk(&self, walk: Walk) -> Result<Arrival, TimeOverflow> {
-        let way = walk.itinerary()?;
-        let change = match (walk.run, &self.training) {
-            (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
-                Some(Box::new(pool.submit_first(move || run.change())))
-            }
-            _ => None,
-        };
-        Ok(self.arrival(walk.round, walk.request, way, false, change))
     }
 
     /// When a client vanishes, if it does: at a uniformly drawn moment of its way.
-    fn vanishes(&self, request: &Request, key: u64, way: &Itinerary) -> Option<SimTime> {
+    fn vanishes(&self, request: &Request, key: u64, way: &Itinerary) -> SimTime {
         let client = request.asked.client;
         let class = self.fleet.devices[client as usize].class;
         let chance = self.fleet.classes[usize::from(class)].dropout;
         if chance == 0.0 || way.tau == 0 {
-            return None;
+            return SimTime::NEVER;
         }
         let mut rng = stream(self.seed, Purpose::Dropout, u64::from(client), key);
         let vanishes = rng.random::<f64>() < chance;
         let nanos = way.arrives.since(request.at).nanos();
         // Before its arrival, so that it is not heard and lost at once.
         let at = ((rng.random::<f64>() * nanos as f64) as u64).min(nanos.saturating_sub(1));
-        vanishes.then(|| SimTime::from_nanos(request.at.nanos() + at))
+        if vanishes { SimTime::from_nanos(request.at.nanos() + at) } else { SimTime::NEVER }
     }
 
     fn job(&self, model: &Arc<Model>, round: &Round, client: u32, errand: Errand) -> Job {
@@ -144,7 +284,7 @@ impl World {
             model: model.clone(),
             client,
             round: errand.key,
-            solver: self.recipe.solver(class, round.number),
+            solver: self.recipe.solver(class, round.lr_factor),
             correction: Correction { shared: round.shared.clone(), own: errand.own },
         }
     }
@@ -159,61 +299,16 @@ impl World {
         Pace::new(device, self.seed, u64::from(client), key)
     }
 
-    fn arrival(
+    /// The news of a client that is back, or lost.
+    pub fn arrival(
         &self,
         round: Arc<Round>,
         request: Request,
-        way: Itinerary,
-        vanished: bool,
-        change: Option<Box<crate::train::Ticket<Vec<f64>>>>,
+        Fate { way, lost, leg }: Fate,
+        change: Option<Box<Ticket<Vec<f64>>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
-        let accumulation = self.recipe.accumulation(class, round.number, way.tau);
-        Arrival { round, request, way, class, accumulation, vanished, change }
-    }
-}
-
-/// A client on its way under the wall clock.
-pub struct Walk {
-    trip: Trip,
-    pace: Pace,
-    upload: Span,
-    /// When the model is there.
-    pub downloaded: SimTime,
-    now: SimTime,
-    tau: u64,
-    /// Its training; taken by the worker that computes a step, and given back.
-    pub run: Option<Box<dyn LocalRun>>,
-    round: Arc<Round>,
-    request: Request,
-}
-
-impl Walk {
-    /// The length of the next step, or `None` if no other step is to be made.
-    pub fn next_step(&mut self) -> Result<Option<Span>, TimeOverflow> {
-        if self.trip.is_done(self.tau) {
-            return Ok(None);
-        }
-        let step = self.pace.next_step()?;
-        Ok(self.trip.fits(self.now, step, self.upload).then_some(step))
-    }
-
-    /// A step of length `step` was computed by `computed`. The device takes its own time for it;
-    /// if this machine took even longer, then so did the device. Returns when the step ends.
-    pub fn stepped(&mut self, step: Span, computed: SimTime) -> Result<SimTime, TimeOverflow> {
-        self.now = self.now.after(step)?.max(computed);
-        self.tau += 1;
-        Ok(self.now)
-    }
-
-    /// When it was where, and when its upload will be through.
-    pub fn itinerary(&self) -> Result<Itinerary, TimeOverflow> {
-        if self.tau == 0 {
-            let end = self.trip.due.map_or(self.downloaded, |due| self.downloaded.min(due));
-            return Ok(Itinerary { downloaded: end, computed: end, arrives: end, tau: 0 });
-        }
-        let arrives = self.now.after(self.upload)?;
-        let Walk { downloaded, now: computed, tau, .. } = *self;
-        Ok(Itinerary { downloaded, computed, arrives, tau })
+        let accumulation = self.recipe.accumulation(class, round.lr_factor, way.tau);
+        Arrival { round, request, way, class, accumulation, lost, leg, change }
     }
 }

@@ -8,6 +8,9 @@
 //!   dispatched ──download──► downloaded ──step──step── … ──► computed ──upload──► arrives
 //!                                          another step only if it and the upload fit
 //! ```
+//!
+//! Devices know only their own connection. A [`Link`] is what many of them share, such as the
+//! network card of the server: it says who is through when, as others come and go.
 
 mod class;
 mod course;
@@ -15,6 +18,7 @@ mod episodes;
 mod event;
 mod fleet;
 mod itinerary;
+mod link;
 mod pace;
 mod presence;
 mod script;
@@ -28,6 +32,7 @@ pub use episodes::{Alternation, Episode};
 pub use event::{Among, DeviceEffect, Effect, EventConfig, LrEffect, When, Whom};
 pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, Payload, Wire};
 pub use itinerary::{Itinerary, Trip};
+pub use link::{Flow, Link};
 pub use pace::Pace;
 pub use presence::{Absence, Coming, Presence};
 pub use script::{Happening, Selection};

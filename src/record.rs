@@ -17,12 +17,74 @@ pub enum Outcome {
     Unfinished,
     /// It vanished on its way.
     Dropped,
+    /// It went offline on its way.
+    Offline,
+}
+
+/// How far a participation got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leg {
+    /// It ended during the download.
+    Download,
+    /// It ended while the client computed.
+    Compute,
+    /// It ended during the upload.
+    Upload,
+    /// It came to its end.
+    Done,
+}
+
+impl Leg {
+    /// Every leg of a way.
+    pub const ALL: [Leg; 4] = [Leg::Download, Leg::Compute, Leg::Upload, Leg::Done];
+
+    /// The name in `clients.csv` and `summary.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Leg::Download => "download",
+            Leg::Compute => "compute",
+            Leg::Upload => "upload",
+            Leg::Done => "done",
+        }
+    }
+}
+
+/// How a client's participation may end, in numbers.
+pub const OUTCOMES: usize = Outcome::ALL.len();
+
+/// Where the time of clients went, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Account {
+    pub compute: u128,
+    pub transfer: u128,
+    pub idle: u128,
+    pub offline: u128,
+}
+
+impl Account {
+    /// All of it.
+    pub fn total(&self) -> u128 {
+        self.compute + self.transfer + self.idle + self.offline
+    }
+
+    /// Adds a participation.
+    pub fn take_part(&mut self, row: &ClientRow) {
+        self.compute += u128::from(row.compute.nanos());
+        self.transfer += u128::from(row.download.nanos()) + u128::from(row.upload.nanos());
+    }
 }
 
 impl Outcome {
     /// Every outcome, in file order.
-    pub const ALL: [Outcome; 5] =
-        [Outcome::Used, Outcome::Late, Outcome::NoStep, Outcome::Unfinished, Outcome::Dropped];
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Used,
+        Outcome::Late,
+        Outcome::NoStep,
+        Outcome::Unfinished,
+        Outcome::Dropped,
+        Outcome::Offline,
+    ];
 
     /// The name in `clients.csv` and `summary.json`.
     pub const fn name(self) -> &'static str {
@@ -32,6 +94,7 @@ impl Outcome {
             Outcome::NoStep => "no_step",
             Outcome::Unfinished => "unfinished",
             Outcome::Dropped => "dropped",
+            Outcome::Offline => "offline",
         }
     }
 }
@@ -47,6 +110,8 @@ pub struct ClientRow {
     pub class: u16,
     /// How it ended.
     pub outcome: Outcome,
+    /// How far it got.
+    pub leg: Leg,
     /// Aggregations between the model it started from and its arrival, beyond its own.
     pub staleness: u64,
     /// Local steps τ.
@@ -78,6 +143,10 @@ pub struct RoundRow {
     pub round: u64,
     /// When it closed.
     pub closed: SimTime,
+    /// How long the server had waited for clients before it opened.
+    pub waited: Span,
+    /// What learning rates were multiplied by.
+    pub lr_factor: f64,
     /// Clients asked.
     pub asked: usize,
     /// Updates used.
@@ -107,6 +176,8 @@ pub enum StopReason {
     Time,
     /// `[stop] target`.
     Target,
+    /// No client is there, and none will ever come.
+    Deserted,
     /// The model blew up.
     Diverged(Divergence),
 }
@@ -143,6 +214,7 @@ impl StopReason {
             StopReason::Rounds => "rounds",
             StopReason::Time => "time",
             StopReason::Target => "target",
+            StopReason::Deserted => "deserted",
             StopReason::Diverged(_) => "diverged",
         }
     }

@@ -5,6 +5,8 @@
 //! when a round ends, the aggregator what the updates make of the model, the meter whose gradients
 //! moved it. It never sleeps and never sends; the actor around it does.
 
+mod agenda;
+mod attendance;
 mod measure;
 mod round;
 mod setup;
@@ -13,17 +15,19 @@ mod stop;
 #[cfg(test)]
 mod tests;
 
+pub use agenda::Agenda;
+pub use attendance::Attendance;
 pub use round::{Arrival, Errand, Request, Round};
 pub use setup::{ServerError, Setup, Training};
 pub use spread::Spread;
 pub use stop::{Health, stop_reason};
 
 use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, Weighting};
-use crate::clock::{SimTime, TimeOverflow};
+use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::policy::{
     Asked, Close, Closing, Durations, Late, Partial, Selector, ServerConfig, Stop, Verdict,
 };
-use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
+use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason};
 use crate::solver::{Controls, Correction, Heard, Recipe};
 use crate::theory::Meter;
 use crate::train::{Measured, Model};
@@ -38,11 +42,19 @@ pub enum Next {
     CloseRound,
 }
 
+/// What comes of opening a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// It is open, and these are asked.
+    Asked(Vec<Asked>),
+    /// Too few clients are there: the server waits until this instant, or until somebody is back.
+    Wait(Option<SimTime>),
+    /// Nobody is there or on the way, and nobody will ever come.
+    Nobody,
+}
+
 /// Smallest, sum and largest τ of no updates.
 const NOBODY: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
-
-/// No client is free only from the last nanosecond on.
-const ON_THE_WAY: SimTime = SimTime::from_nanos(u64::MAX);
 
 /// The server's state.
 pub struct Server {
@@ -67,9 +79,14 @@ pub struct Server {
     sent: Vec<u32>,
     draws: u64,
     asked: usize,
-    /// Since when each client has been free; [`ON_THE_WAY`] while it is not.
-    free_since: Vec<SimTime>,
-    free: usize,
+    attendance: Attendance,
+    agenda: Agenda,
+    /// Since when a round could not be opened because too few clients were there.
+    waiting_since: Option<SimTime>,
+    /// How long the open round had been waited for.
+    waited: Span,
+    /// Something happened that clients on their way could not know of.
+    upset: bool,
     /// (client, raw weight) of the updates used so far in this round.
     used: Vec<(u32, f64)>,
     tau: [f64; 3],
@@ -86,7 +103,8 @@ fn targets(config: &ServerConfig, p: &Arc<[f64]>) -> Arc<[f64]> {
 impl Server {
     /// A server about to open its first round.
     pub fn new(setup: Setup) -> Self {
-        let Setup { config, stop, selector, training, p, x, recipe, variance_reduction } = setup;
+        let Setup { config, stop, selector, training, p, x, recipe, .. } = setup;
+        let Setup { variance_reduction, attendance, agenda, .. } = setup;
         let weigher = Weigher { rule: config.rule, draw: selector.draw() };
         // Without training there is nothing whose variance could be reduced.
         let controls = variance_reduction.filter(|_| training.is_some());
@@ -99,8 +117,11 @@ impl Server {
             meter: Meter::new(p.clone()),
             spread: Spread::new(p.len()),
             start_loss: None,
-            free_since: vec![SimTime::ZERO; p.len()],
-            free: p.len(),
+            attendance,
+            agenda,
+            waiting_since: None,
+            waited: Span::ZERO,
+            upset: false,
             round: Arc::new(Round {
                 number: 0,
                 opened: SimTime::ZERO,
@@ -108,7 +129,9 @@ impl Server {
                 useless_after: None,
                 due: None,
                 model: None,
-                lr: recipe.lr(0),
+                lr_factor: recipe.factor(0),
+                lr: recipe.lr(recipe.factor(0)),
+                crowd: 1,
                 shared: None,
                 closed: OnceLock::new(),
             }),
@@ -130,19 +153,29 @@ impl Server {
         }
     }
 
-    /// Opens the next round and says who is asked.
-    pub fn open_round(&mut self, now: SimTime) -> Result<Vec<Asked>, TimeOverflow> {
+    /// Opens the next round and says who is asked, unless too few clients are there.
+    pub fn open_round(&mut self, now: SimTime) -> Result<Opening, TimeOverflow> {
         let number = self.round.number + 1;
+        self.attendance.advance(now);
+        self.begin_events(number, now)?;
         let asked = if self.is_asynchronous() {
-            self.refill()
+            self.refill(now)
         } else {
-            let busy = |client: u32| self.free_since[client as usize] == ON_THE_WAY;
-            self.selector.select(number, self.free, busy)
+            if let Some(wait) = self.too_few(now) {
+                return Ok(wait);
+            }
+            let attendance = &self.attendance;
+            let busy = |client: u32| !attendance.can_be_asked(client);
+            self.selector.select(number, attendance.candidates(), busy)
         };
+        self.waited = self.waiting_since.take().map_or(Span::ZERO, |since| now.since(since));
         // Somebody still on the way from an earlier round can be passed over, but a round with a
         // deadline is not over because nobody could be asked: the server waits it out.
         let expected = asked.len().max(1);
-        let close = self.config.close;
+        let close = match (self.config.close, self.agenda.deadline(now)) {
+            (Close::Deadline(_) | Close::Adaptive(_), Some(deadline)) => Close::Deadline(deadline),
+            (close, _) => close,
+        };
         let adaptive = match close {
             Close::Adaptive(adaptive) => self.durations.percentile(adaptive),
             _ => None,
@@ -150,6 +183,8 @@ impl Server {
         self.closing = Closing::open(close, expected, now, adaptive)?;
         let deadline = self.closing.deadline();
         let ends_work = deadline.filter(|_| close.has_deadline());
+        let lr_factor =
+            self.recipe.factor(number) * self.agenda.lr_factor(now, self.recipe.common.lr);
         self.round = Arc::new(Round {
             number,
             opened: now,
@@ -157,12 +192,58 @@ impl Server {
             useless_after: ends_work.filter(|_| self.config.late == Late::Drop),
             due: ends_work.filter(|_| self.config.partial == Partial::Keep),
             model: self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone()))),
-            lr: self.recipe.lr(number),
+            lr_factor,
+            lr: self.recipe.lr(lr_factor),
+            crowd: if self.is_asynchronous() { self.selector.wanted() } else { expected },
             shared: self.controls.as_ref().and_then(Controls::shared),
             closed: OnceLock::new(),
         });
         self.asked = asked.len();
-        Ok(asked)
+        Ok(Opening::Asked(asked))
+    }
+
+    /// Begins the events of a round that is about to open.
+    fn begin_events(&mut self, round: u64, now: SimTime) -> Result<(), TimeOverflow> {
+        let begun = self.agenda.open(round, now)?;
+        for absence in begun.absences {
+            self.attendance.add(absence);
+        }
+        for absence in begun.over {
+            self.attendance.end(absence);
+        }
+        self.upset |= begun.devices;
+        Ok(())
+    }
+
+    /// Whether something has happened since this was last asked that concerns clients on their way
+    /// and that they could not know of.
+    pub fn take_upset(&mut self) -> bool {
+        std::mem::take(&mut self.upset)
+    }
+
+    /// What to do about a round for which too few clients are there; `None` if they are enough.
+    fn too_few(&mut self, now: SimTime) -> Option<Opening> {
+        let attendance = &mut self.attendance;
+        let wanted = self.selector.needed().min(attendance.remaining()).max(1);
+        if !attendance.varies() || attendance.candidates() >= wanted {
+            return None;
+        }
+        let until = if attendance.on_the_way() > 0 {
+            // Who is on the way will be there again too, so every change counts.
+            attendance.next_change()
+        } else if let Some(enough) = attendance.advance_until(wanted) {
+            Some(enough)
+        } else if attendance.candidates() == 0 || attendance.next_change().is_some() {
+            return Some(Opening::Nobody);
+        } else {
+            // Nothing will change any more: those who are there must do.
+            Some(attendance.now()).filter(|last| *last > now)
+        };
+        if until.is_none() && attendance.on_the_way() == 0 {
+            return None;
+        }
+        self.waiting_since.get_or_insert(now);
+        Some(Opening::Wait(until))
     }
 
     /// Whether clients are sent off one by one, as others come back.
@@ -171,12 +252,33 @@ impl Server {
     }
 
     /// Who is sent off in the places of those who came back.
-    pub fn refill(&mut self) -> Vec<Asked> {
+    pub fn refill(&mut self, now: SimTime) -> Vec<Asked> {
+        self.attendance.advance(now);
         self.draws += 1;
-        let busy = |client: u32| self.free_since[client as usize] == ON_THE_WAY;
-        let asked = self.selector.refill(self.draws, self.on_the_way(), self.free, busy);
+        let attendance = &self.attendance;
+        let busy = |client: u32| !attendance.can_be_asked(client);
+        let (on_the_way, free) = (attendance.on_the_way(), attendance.candidates());
+        let asked = self.selector.refill(self.draws, on_the_way, free, busy);
         self.asked += asked.len();
         asked
+    }
+
+    /// Where clients are sent off one by one: when somebody may come who could take a place that
+    /// nobody could be found for.
+    pub fn vacant_until(&self) -> Option<SimTime> {
+        let vacant = self.is_asynchronous() && self.on_the_way() < self.selector.wanted();
+        if vacant { self.attendance.next_change() } else { None }
+    }
+
+    /// Where clients are sent off one by one: whether nobody is on the way and nobody will come.
+    pub fn is_deserted(&self) -> bool {
+        let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
+        nobody && self.is_asynchronous() && self.attendance.next_change().is_none()
+    }
+
+    /// How many clients are free and there.
+    pub fn can_be_asked(&self) -> usize {
+        self.attendance.candidates()
     }
 
     /// Puts those asked in the open round in the order in which they are sent off.
@@ -191,28 +293,34 @@ impl Server {
 
     /// Notes that the client is on its way from `at` on.
     pub fn send_off(&mut self, asked: Asked, at: SimTime) -> Request {
-        let client = asked.client as usize;
-        let since = std::mem::replace(&mut self.free_since[client], ON_THE_WAY);
-        self.free -= 1;
-        if let Some(sent) = self.sent.get_mut(client) {
+        let idle = self.attendance.send_off(asked.client, at);
+        if let Some(sent) = self.sent.get_mut(asked.client as usize) {
             *sent += 1;
         }
-        Request { asked, idle: at.since(since), at }
+        Request { asked, idle, at }
     }
 
-    /// What a client takes along that has just been sent off.
-    pub fn errand(&self, client: u32) -> Errand {
-        let key = self.sent.get(client as usize).map_or(self.round.number, |sent| u64::from(*sent));
-        Errand { key, own: self.controls.as_ref().and_then(|controls| controls.own(client)) }
+    /// What a client takes along that is sent off in `round`.
+    pub fn errand(&self, client: u32, round: &Round) -> Errand {
+        let key = self.sent.get(client as usize).map_or(round.number, |sent| u64::from(*sent));
+        let own = self.controls.as_ref().and_then(|controls| controls.own(client));
+        Errand { key, own, leaves: self.attendance.leaves(client) }
+    }
+
+    /// What a client that is on its way would now take along. Its key is 0 where that is the round
+    /// it was sent off in, which it knows itself.
+    pub fn errand_again(&self, client: u32) -> Errand {
+        let key = self.sent.get(client as usize).map_or(0, |sent| u64::from(*sent));
+        Errand { key, ..self.errand(client, &self.round) }
     }
 
     /// Takes in an arrival: makes its row and says whether the round is over.
     pub fn arrive(&mut self, arrival: Arrival) -> Result<(ClientRow, Next), ServerError> {
         let mut row = arrival.row();
         let Arrival { round, request: Request { asked, .. }, change, .. } = arrival;
-        self.free_since[asked.client as usize] = row.arrived;
-        self.free += 1;
-        if row.outcome == Outcome::Dropped {
+        self.attendance.advance(row.arrived);
+        self.attendance.back(&row);
+        if matches!(row.outcome, Outcome::Dropped | Outcome::Offline) {
             let is_open = round.closed.get().is_none();
             let ends = is_open && self.closing.give_up();
             return Ok((row, if ends { Next::CloseRound } else { Next::Wait }));
@@ -307,6 +415,8 @@ impl Server {
         let row = RoundRow {
             round: self.round.number,
             closed: now,
+            waited: self.waited,
+            lr_factor: self.round.lr_factor,
             asked: self.asked,
             arrived,
             tau_eff,
@@ -353,7 +463,7 @@ impl Server {
 
     /// Whether `client` is still on its way.
     pub fn is_on_the_way(&self, client: u32) -> bool {
-        self.free_since[client as usize] == ON_THE_WAY
+        self.attendance.is_on_the_way(client)
     }
 
     /// The meter.
@@ -363,6 +473,23 @@ impl Server {
 
     /// How many clients are still on their way.
     pub fn on_the_way(&self) -> usize {
-        self.p.len() - self.free
+        self.attendance.on_the_way()
+    }
+
+    /// The run is over at `now`; those who are on the way are to be called back.
+    pub fn call_off(&mut self, now: SimTime) {
+        self.attendance.call_off(now);
+    }
+
+    /// Takes in somebody who was called back, or came when the run was over.
+    pub fn take_back(&mut self, arrival: Arrival) -> ClientRow {
+        let row = ClientRow { outcome: Outcome::Unfinished, ..arrival.row() };
+        self.attendance.back(&row);
+        row
+    }
+
+    /// Where everybody's time went, by class.
+    pub fn take_accounts(&mut self) -> Vec<Account> {
+        self.attendance.take_accounts()
     }
 }

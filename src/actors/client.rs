@@ -1,9 +1,11 @@
 //! A client on its way.
 
 use super::ending::{Ending, RunError};
+use super::journey::{Journey, Lanes};
 use super::server::ServerActor;
 use crate::client::World;
-use crate::clock::{Clock, TimeOverflow};
+use crate::clock::{Clock, SimTime, TimeOverflow};
+use crate::record::Outcome;
 use crate::server::{Arrival, Errand, Request, Round};
 use crate::train::{LocalRun, Panicked, Pool, describe};
 use actix::prelude::*;
@@ -12,10 +14,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
+use tokio::sync::Notify;
 
 /// What all client actors share.
 pub(super) struct Surroundings {
     pub(super) world: World,
+    /// The server's links, where they are shared.
+    pub(super) lanes: Lanes,
+    /// Tells transfers that the script has changed.
+    pub(super) upset: Notify,
     pub(super) clock: Clock,
     pub(super) ending: Rc<Ending>,
     pub(super) server: Addr<ServerActor>,
@@ -23,13 +30,71 @@ pub(super) struct Surroundings {
 
 /// The actor of one client. It exists while its client takes part.
 pub(super) struct ClientActor {
-    around: Rc<Surroundings>,
+    pub(super) around: Rc<Surroundings>,
+    pub(super) trip: Option<Trip>,
+}
+
+/// A client on its way.
+pub(super) struct Trip {
+    /// What it will bring, as far as that is known.
+    pub(super) arrival: Arrival,
+    /// What it waits for.
+    pub(super) wait: SpawnHandle,
+    /// Of one that shares the server's links.
+    pub(super) journey: Option<Box<Journey>>,
 }
 
 impl ClientActor {
     pub(super) fn new(around: Rc<Surroundings>) -> Self {
-        ClientActor { around }
+        ClientActor { around, trip: None }
     }
+
+    /// Waits for the arrival.
+    pub(super) fn travel(&mut self, arrival: Arrival, ctx: &mut Context<Self>) {
+        let sleep = self.around.clock.sleep_until(arrival.way.arrives);
+        let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
+        self.trip = Some(Trip { arrival, wait, journey: None });
+    }
+
+    pub(super) fn arrive(&mut self) {
+        if let Some(Trip { arrival, .. }) = self.trip.take() {
+            self.around.world.settle(arrival.request.asked.client, &arrival.way);
+            self.around.server.do_send(Arrived(arrival));
+        }
+    }
+
+    /// Under the wall clock a client really waits and steps.
+    fn walk(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
+        let around = self.around.clone();
+        let Dispatch { round, request, errand } = dispatch;
+        let place = place(request.asked.client, round.number);
+        let fate = around.ending.watch(&place, || around.world.fate(&round, &request, &errand));
+        let Some(fate) = fate else { return };
+        let arrival = around.world.arrival(round.clone(), request, fate, None);
+        if fate.lost.is_some() {
+            // It will not come back, and what it would have trained nobody will see.
+            return self.travel(arrival, ctx);
+        }
+        let walk = caught(walk(around.clone(), round, request, errand));
+        let wait = ctx.spawn(walk.into_actor(self).map(move |arrival, me, _| {
+            let seed = around.ending.seed;
+            let panicked = |message| RunError::Panicked { place: place(), seed, message };
+            match arrival.unwrap_or_else(|message| Err(panicked(message))) {
+                Ok(arrival) => {
+                    if let Some(trip) = &mut me.trip {
+                        trip.arrival = arrival;
+                    }
+                    me.arrive();
+                }
+                Err(error) => around.ending.announce(Err(error)),
+            }
+        }));
+        self.trip = Some(Trip { arrival, wait, journey: None });
+    }
+}
+
+pub(super) fn place(client: u32, round: u64) -> impl Fn() -> String {
+    move || format!("client {client} in round {round}")
 }
 
 impl Actor for ClientActor {
@@ -48,33 +113,74 @@ pub(super) struct Dispatch {
 impl Handler<Dispatch> for ClientActor {
     type Result = ();
 
-    fn handle(&mut self, Dispatch { round, request, errand }: Dispatch, ctx: &mut Context<Self>) {
-        let around = self.around.clone();
-        let number = round.number;
-        let place = move || format!("client {} in round {number}", request.asked.client);
-        if around.clock.is_wall() {
-            let walk = caught(walk(around.clone(), round, request, errand));
-            ctx.spawn(walk.into_actor(self).map(move |arrival, _, _| {
-                let seed = around.ending.seed;
-                let panicked = |message| RunError::Panicked { place: place(), seed, message };
-                match arrival.unwrap_or_else(|message| Err(panicked(message))) {
-                    Ok(arrival) => around.server.do_send(Arrived(arrival)),
-                    Err(error) => around.ending.announce(Err(error)),
-                }
-            }));
-            return;
+    fn handle(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
+        if self.around.lanes.are_shared() {
+            return self.set_out(dispatch, ctx);
         }
-        let Some(arrival) =
-            around.ending.watch(place, || around.world.set_out(round, request, errand))
-        else {
+        if self.around.clock.is_wall() {
+            return self.walk(dispatch, ctx);
+        }
+        let Dispatch { round, request, errand } = dispatch;
+        let Surroundings { ending, world, .. } = &*self.around;
+        let place = place(request.asked.client, round.number);
+        if let Some(arrival) = ending.watch(place, || world.set_out(round, request, errand)) {
+            self.travel(arrival, ctx);
+        }
+    }
+}
+
+/// Something has happened that a client on its way could not know of.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Upset {
+    pub(super) errand: Errand,
+    pub(super) now: SimTime,
+}
+
+impl Handler<Upset> for ClientActor {
+    type Result = ();
+
+    fn handle(&mut self, Upset { mut errand, now }: Upset, ctx: &mut Context<Self>) {
+        let Some(Trip { mut arrival, wait, journey }) = self.trip.take() else {
             return;
         };
-        let sleep = around.clock.sleep_until(arrival.way.arrives);
-        // The future is all that a client on its way costs beside its actor, so it holds the
-        // arrival and nothing else.
-        ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| {
-            me.around.server.do_send(Arrived(arrival));
-        }));
+        if errand.key == 0 {
+            errand.key = arrival.round.number;
+        }
+        let Surroundings { ending, world, clock, .. } = &*self.around;
+        if errand.leaves > now && (clock.is_wall() || journey.is_some()) {
+            // On the wall clock it looks at the script before every step.
+            self.trip = Some(Trip { arrival, wait, journey });
+            return self.reroute(errand, ctx);
+        }
+        ctx.cancel_future(wait);
+        if clock.is_wall() || journey.is_some() {
+            journey.into_iter().for_each(|journey| journey.cancel(ctx));
+            arrival.halt(now, Outcome::Offline);
+            return self.travel(arrival, ctx);
+        }
+        let place = place(arrival.request.asked.client, arrival.round.number);
+        if let Some(arrival) = ending.watch(place, || world.set_out_again(arrival, errand)) {
+            self.travel(arrival, ctx);
+        }
+    }
+}
+
+/// The run is over.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Halt(pub(super) SimTime);
+
+impl Handler<Halt> for ClientActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt(now): Halt, ctx: &mut Context<Self>) {
+        if let Some(Trip { mut arrival, wait, journey }) = self.trip.take() {
+            ctx.cancel_future(wait);
+            journey.into_iter().for_each(|journey| journey.cancel(ctx));
+            arrival.halt(now, Outcome::Unfinished);
+            self.around.server.do_send(Arrived(arrival));
+        }
     }
 }
 
@@ -106,13 +212,9 @@ async fn walk(
     let place = format!("client {client} in round {}", round.number);
     let time =
         |source: TimeOverflow| RunError::Time { place: place.clone(), seed: ending.seed, source };
-    if let Some(gone) = world.vanishing(&round, request, errand.key).map_err(time)? {
-        clock.sleep_until(gone.way.arrives).await;
-        return Ok(gone);
-    }
     let mut walk = world.begin_walk(round, request, errand).map_err(time)?;
-    clock.sleep_until(walk.itinerary().map_err(time)?.downloaded).await;
-    while let Some(step) = walk.next_step().map_err(time)? {
+    clock.sleep_until(world.way(&walk).map_err(time)?.downloaded).await;
+    while let Some(end) = world.next_step(&mut walk).map_err(time)? {
         if let (Some(run), Some(training)) = (walk.run.take(), &world.training) {
             walk.run = Some(step_once(&training.pool, run).await.map_err(|message| {
                 RunError::Panicked {
@@ -122,10 +224,9 @@ async fn walk(
                 }
             })?);
         }
-        let end = walk.stepped(step, clock.now()).map_err(time)?;
-        clock.sleep_until(end).await;
+        clock.sleep_until(walk.stepped(end, clock.now())).await;
     }
-    clock.sleep_until(walk.itinerary().map_err(time)?.arrives).await;
+    clock.sleep_until(world.way(&walk).map_err(time)?.arrives).await;
     world.end_walk(walk).map_err(time)
 }
 

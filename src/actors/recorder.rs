@@ -4,7 +4,7 @@ use super::ending::Ending;
 use super::simulate::Progress;
 use crate::clock::SimTime;
 use crate::metric::Metrics;
-use crate::record::{ClientRow, RoundRow};
+use crate::record::{Account, ClientRow, RoundRow};
 use crate::report::Ledger;
 use crate::theory::Consistency;
 use crate::train::Measured;
@@ -36,7 +36,7 @@ pub(super) enum Happened {
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Measured),
-    Ended { now: SimTime, on_the_way: usize, consistency: Consistency },
+    Ended { now: SimTime, accounts: Vec<Account>, consistency: Consistency },
 }
 
 impl Handler<Happened> for RecorderActor {
@@ -61,8 +61,8 @@ impl Handler<Happened> for RecorderActor {
                         }
                     }
                     Happened::Measured(now, measured) => ledger.measured(now, &measured),
-                    Happened::Ended { now, on_the_way, consistency } => {
-                        ledger.ended(now, on_the_way, consistency);
+                    Happened::Ended { now, accounts, consistency } => {
+                        ledger.ended(now, accounts, consistency);
                     }
                 }
                 Ok::<(), crate::report::FileError>(())

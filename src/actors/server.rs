@@ -1,15 +1,17 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
-use super::client::{Arrived, ClientActor, Dispatch, Surroundings};
+use super::client::{Arrived, ClientActor, Dispatch, Halt, Surroundings, Upset};
 use super::ending::Ending;
+use super::journey::Lanes;
 use super::recorder::{Happened, RecorderActor};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};
 use crate::policy::Asked;
 use crate::record::{ClientRow, StopReason};
-use crate::server::{Next, Server, ServerError};
+use crate::server::{Next, Opening, Server, ServerError};
 use actix::prelude::*;
 use std::rc::Rc;
+use tokio::sync::Notify;
 use tracing::debug;
 
 /// Rows that travel to the recorder in one message.
@@ -21,6 +23,12 @@ const WAVE: usize = 256;
 #[derive(Message)]
 #[rtype(result = "()")]
 struct NextWave;
+
+/// The end of a run, once everybody has been called back.
+struct Halting {
+    now: SimTime,
+    reason: StopReason,
+}
 
 pub(super) struct ServerActor {
     server: Server,
@@ -36,6 +44,12 @@ pub(super) struct ServerActor {
     /// Who is still to be sent off in this round.
     asked: std::vec::IntoIter<Asked>,
     deadline: Option<SpawnHandle>,
+    /// What the server waits for when too few clients are there.
+    waiting: Option<Option<SpawnHandle>>,
+    /// Where clients are sent off one by one: waits for somebody to take an empty place.
+    vacancy: Option<SpawnHandle>,
+    /// The run is over; those who are on the way are called back.
+    halting: Option<Halting>,
     stop_time: Option<SimTime>,
     /// The latest instant at which something happened.
     latest: SimTime,
@@ -64,6 +78,9 @@ impl ServerActor {
             seated: Vec::new(),
             asked: Vec::new().into_iter(),
             deadline: None,
+            waiting: None,
+            vacancy: None,
+            halting: None,
             stop_time,
             latest: SimTime::ZERO,
             rows,
@@ -77,7 +94,7 @@ impl ServerActor {
         ctx: &mut Context<Self>,
         work: impl FnOnce(&mut Self, &mut Context<Self>) -> Result<(), ServerError>,
     ) {
-        if self.ending.is_over() {
+        if self.ending.is_over() || self.halting.is_some() {
             return;
         }
         let ending = self.ending.clone();
@@ -90,9 +107,35 @@ impl ServerActor {
     /// machine got round to it.
     fn open_round(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
         self.latest = self.latest.max(now);
-        let mut asked = self.server.open_round(now)?;
+        if let Some(Some(wait)) = self.waiting.take() {
+            ctx.cancel_future(wait);
+        }
+        let opening = self.server.open_round(now)?;
+        if self.server.take_upset() {
+            self.upset(now);
+        }
+        let mut asked = match opening {
+            Opening::Asked(asked) => asked,
+            Opening::Wait(until) => {
+                let clients = self.server.can_be_asked();
+                debug!(virtual_seconds = now.seconds(), clients, "too few clients: waiting");
+                self.waiting = Some(until.map(|at| {
+                    let sleep = self.clock.sleep_until_end_of(at);
+                    ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                        me.waiting = None;
+                        me.watch(ctx, |me, ctx| me.open_round(at, ctx));
+                    }))
+                }));
+                return Ok(());
+            }
+            Opening::Nobody => {
+                self.end(now, StopReason::Deserted);
+                return Ok(());
+            }
+        };
         if self.server.is_asynchronous() {
             asked.into_iter().for_each(|asked| self.send(asked, now));
+            self.watch_vacancy(now, ctx);
         } else {
             self.unseat(&asked);
             self.server.order(&mut asked);
@@ -136,15 +179,52 @@ impl ServerActor {
             }
             ClientActor::new(around).start()
         });
-        let (round, errand) = (self.server.round().clone(), self.server.errand(asked.client));
+        let round = self.server.round().clone();
+        let errand = self.server.errand(asked.client, &round);
         client.do_send(Dispatch { round, request, errand });
     }
 
     /// Where clients are sent off one by one: somebody else takes the place of who came back.
-    fn replace(&mut self, back: u32, now: SimTime) {
-        let asked = self.server.refill();
+    fn replace(&mut self, back: u32, now: SimTime, ctx: &mut Context<Self>) {
+        let asked = self.server.refill(now);
         asked.into_iter().for_each(|asked| self.send(asked, now));
         self.stand_up(back);
+        self.watch_vacancy(now, ctx);
+    }
+
+    /// If a place could not be filled, looks again when somebody may have come.
+    fn watch_vacancy(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+        if self.vacancy.is_some() {
+            return;
+        }
+        if let Some(at) = self.server.vacant_until() {
+            let sleep = self.clock.sleep_until_end_of(at);
+            self.vacancy = Some(ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                me.vacancy = None;
+                me.watch(ctx, |me, ctx| {
+                    me.latest = me.latest.max(at);
+                    let asked = me.server.refill(at);
+                    asked.into_iter().for_each(|asked| me.send(asked, at));
+                    me.watch_vacancy(at, ctx);
+                    Ok(())
+                });
+            })));
+        } else if self.server.is_deserted() {
+            self.end(now, StopReason::Deserted);
+        }
+    }
+
+    /// Tells everybody on the way that things are not as they were.
+    fn upset(&self, now: SimTime) {
+        if let Some(around) = &self.around {
+            around.upset.notify_waiters();
+        }
+        for (client, seat) in (0..).zip(&self.clients) {
+            if let Some(seat) = seat.as_ref().filter(|_| self.server.is_on_the_way(client)) {
+                let errand = self.server.errand_again(client);
+                seat.do_send(Upset { errand, now });
+            }
+        }
     }
 
     /// Takes the actor from a client that came back and was not asked again.
@@ -220,10 +300,29 @@ impl ServerActor {
         Ok(())
     }
 
+    /// The run is over: calls everybody back, and ends when they have told how far they came.
     fn end(&mut self, now: SimTime, reason: StopReason) {
-        let on_the_way = self.server.on_the_way();
+        self.server.call_off(now);
+        self.halting = Some(Halting { now, reason });
+        for (client, seat) in (0..).zip(&self.clients) {
+            if let Some(seat) = seat.as_ref().filter(|_| self.server.is_on_the_way(client)) {
+                seat.do_send(Halt(now));
+            }
+        }
+        self.end_if_all_are_back();
+    }
+
+    fn end_if_all_are_back(&mut self) {
+        if self.server.on_the_way() > 0 {
+            return;
+        }
+        let Some(Halting { now, reason }) = self.halting else {
+            return;
+        };
+        let accounts = self.server.take_accounts();
+        self.send_rows();
         let consistency = self.server.meter().read_exactly();
-        self.recorder.do_send(Happened::Ended { now, on_the_way, consistency });
+        self.recorder.do_send(Happened::Ended { now, accounts, consistency });
         self.ending.announce(Ok(reason));
     }
 
@@ -243,7 +342,9 @@ impl Actor for ServerActor {
             return;
         };
         self.around = Some(Rc::new(Surroundings {
+            lanes: Lanes::open(&world, &self.clock, &self.ending),
             world,
+            upset: Notify::new(),
             clock: self.clock.clone(),
             ending: self.ending.clone(),
             server: ctx.address(),
@@ -278,6 +379,10 @@ impl Handler<Arrived> for ServerActor {
     type Result = ();
 
     fn handle(&mut self, Arrived(arrival): Arrived, ctx: &mut Context<Self>) {
+        if self.halting.is_some() {
+            self.rows.push(self.server.take_back(arrival));
+            return self.end_if_all_are_back();
+        }
         self.watch(ctx, |me, ctx| {
             // On the wall clock messages may overtake each other; rounds never go back in time.
             me.latest = me.latest.max(arrival.way.arrives);
@@ -293,7 +398,9 @@ impl Handler<Arrived> for ServerActor {
                         me.stand_up(back);
                     }
                 }
-                Next::Wait if one_by_one => me.replace(back, now),
+                Next::Wait if one_by_one => me.replace(back, now, ctx),
+                // Perhaps this is who was missing.
+                Next::Wait if me.waiting.is_some() => me.open_round(now, ctx)?,
                 Next::Wait => {}
             }
             if me.rows.len() >= ROWS {

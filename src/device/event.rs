@@ -51,6 +51,13 @@ pub enum DeviceEffect {
     Join,
 }
 
+impl DeviceEffect {
+    /// Whether it decides who is there.
+    pub fn concerns_presence(self) -> bool {
+        matches!(self, DeviceEffect::Offline | DeviceEffect::Leave | DeviceEffect::Join)
+    }
+}
+
 /// What an event does to learning rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LrEffect {

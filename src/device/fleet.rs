@@ -6,6 +6,7 @@ use super::episodes::Alternation;
 use super::presence::{Coming, Presence};
 use super::tape::Tape;
 use super::trace::Compute;
+use super::way::Direction;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::random::{Dist, Purpose, shuffle, stream};
 use rand::RngExt;
@@ -40,6 +41,16 @@ pub enum Assign {
 pub struct Payload {
     pub down: u64,
     pub up: u64,
+}
+
+impl Payload {
+    /// Bits in one direction.
+    pub fn bits(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Down => self.down,
+            Direction::Up => self.up,
+        }
+    }
 }
 
 /// The device of one client. Transfers of a run are all of one size, so links are kept as the

@@ -2,6 +2,7 @@
 
 use super::{Device, Pace};
 use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::record::Leg;
 
 /// What a client is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Itinerary {
 }
 
 impl Itinerary {
-    /// The way of a client that vanishes at `end`, before it is back: what it has done is lost.
+    /// The way of a client that is lost at `end`, before it is back: what it has done is lost too.
     pub fn cut(&self, end: SimTime) -> Itinerary {
         let Itinerary { downloaded, computed, .. } = *self;
         Itinerary {
@@ -36,6 +37,16 @@ impl Itinerary {
             computed: computed.min(end),
             arrives: end,
             tau: 0,
+        }
+    }
+
+    /// Where on its way it is at `at`.
+    pub fn leg(&self, at: SimTime) -> Leg {
+        match self {
+            way if at >= way.arrives => Leg::Done,
+            way if at >= way.computed => Leg::Upload,
+            way if at >= way.downloaded => Leg::Compute,
+            _ => Leg::Download,
         }
     }
 }

@@ -65,6 +65,8 @@ struct Client {
     class: u16,
     /// Absences that hold now.
     absences: u16,
+    /// Those among them that have no end.
+    gone: u16,
     cursor: Cursor,
     /// Time away so far, but for the present absence.
     away: Span,
@@ -90,6 +92,8 @@ pub struct Presence {
     /// Beginnings (true) and ends of absences still to come.
     turns: BinaryHeap<Reverse<(SimTime, bool, usize)>>,
     here: usize,
+    /// Those who are not gone for good.
+    remaining: usize,
     now: SimTime,
 }
 
@@ -104,7 +108,7 @@ impl Presence {
                 Coming::Recorded(tape) => recorded(tape, reels[client], SimTime::ZERO),
             };
             let since = SimTime::ZERO;
-            Client { class: *class, absences: 0, cursor, away: Span::ZERO, since }
+            Client { class: *class, absences: 0, gone: 0, cursor, away: Span::ZERO, since }
         };
         let clients: Vec<Client> = classes.iter().enumerate().map(client).collect();
         let next = |(client, state): (usize, &Client)| {
@@ -116,6 +120,7 @@ impl Presence {
             here: clients.iter().filter(|client| client.is_here()).count(),
             absences: Vec::new(),
             turns: BinaryHeap::new(),
+            remaining: clients.len(),
             now: SimTime::ZERO,
             seed,
             laws,
@@ -124,8 +129,8 @@ impl Presence {
     }
 
     /// Some will not be there for a while, from now on or from later on; who goes now is told to
-    /// `changed`.
-    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(u32, bool)) {
+    /// `changed`. Its number.
+    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(u32, bool)) -> usize {
         let Absence { from, until, .. } = absence;
         let index = self.absences.len();
         self.absences.push(absence);
@@ -137,6 +142,12 @@ impl Presence {
         } else {
             self.turns.push(Reverse((from, true, index)));
         }
+        index
+    }
+
+    /// An absence without an end of its own is over, now.
+    pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(u32, bool)) {
+        self.turn(absence, false, changed);
     }
 
     /// Moves on to `now`; who came or went is told to `changed`.
@@ -167,8 +178,21 @@ impl Presence {
         self.here
     }
 
-    /// When a client that is here will go, as far as that is known.
+    /// How many may be here at some time, as far as that is known.
+    pub fn remaining(&self) -> usize {
+        self.remaining
+    }
+
+    /// The moment it has moved on to.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// When a client will go, as far as that is known; at once if it is not here.
     pub fn leaves(&self, client: u32) -> SimTime {
+        if !self.is_here(client) {
+            return self.now;
+        }
         let own = self.clients[client as usize].cursor.until();
         let scripted = self.absences.iter().filter(|absence| absence.whom.has(client));
         let later = scripted.map(|absence| absence.from).filter(|from| *from > self.now);
@@ -202,11 +226,19 @@ impl Presence {
     }
 
     fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(u32, bool)) {
-        let whom = self.absences[index].whom.clone();
+        let Absence { whom, until, .. } = self.absences[index].clone();
+        let for_good = until == SimTime::NEVER;
         for client in (0..self.clients.len() as u32).filter(|client| whom.has(*client)) {
             let state = self.clients[client as usize];
-            let absences = if begins { state.absences + 1 } else { state.absences - 1 };
-            self.set(client, Client { absences, ..state }, changed);
+            let (mut absences, mut gone) = (state.absences, state.gone);
+            if begins {
+                (absences, gone) = (absences + 1, gone + u16::from(for_good));
+                self.remaining -= usize::from(for_good && gone == 1);
+            } else {
+                (absences, gone) = (absences - 1, gone - u16::from(for_good));
+                self.remaining += usize::from(for_good && gone == 0);
+            }
+            self.set(client, Client { absences, gone, ..state }, changed);
         }
     }
 

@@ -223,3 +223,6 @@ impl<'a> Warmth<'a> {
         Warmth { began: now, before: Span::from_nanos(before), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;

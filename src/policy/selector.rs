@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Close, Scheme, ServerConfig};
+use super::{Close, Sample, Scheme, ServerConfig};
 use crate::aggregate::{Draw, Participation};
 use crate::random::{Purpose, Stream, index, shuffle, stream};
 use rand::RngExt;
@@ -29,6 +29,7 @@ pub struct Selector {
     seed: u64,
     clients: usize,
     wanted: usize,
+    asks_all: bool,
     scheme: Scheme,
     participation: Participation,
     tie_break: TieBreak,
@@ -64,7 +65,19 @@ impl Selector {
         };
         let (scheme, participation) = (config.scheme, config.rule.participation);
         let turn = Cell::new(0);
-        Selector { seed, clients, wanted, scheme, participation, tie_break, p, cumulative, turn }
+        let asks_all = config.sample == Sample::All && !matches!(config.close, Close::First { .. });
+        Selector {
+            seed,
+            clients,
+            wanted,
+            asks_all,
+            scheme,
+            participation,
+            tie_break,
+            p,
+            cumulative,
+            turn,
+        }
     }
 
     /// The clients of `round`, by number. `busy` tells who cannot be asked, `free` how many can.
@@ -92,6 +105,21 @@ impl Selector {
     ) -> Vec<Asked> {
         let wanted = self.wanted.saturating_sub(on_the_way);
         if wanted == 0 { Vec::new() } else { self.choose(draw, wanted, free, busy) }
+    }
+
+    /// Clients asked at a time.
+    pub fn wanted(&self) -> usize {
+        self.wanted
+    }
+
+    /// Clients that must be there before a round can open: as many as are asked, but where all are
+    /// asked, or all are drawn from, whoever is there will do.
+    pub fn needed(&self) -> usize {
+        match self.participation {
+            Participation::Unbiased => 1,
+            _ if self.asks_all => 1,
+            _ => self.wanted.min(self.clients),
+        }
     }
 
     /// How the clients of a round are drawn.

@@ -13,7 +13,7 @@ impl ClientsCsv {
     /// Creates the file.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let header = "variant,seed,round,client,class,version,tau,accumulation,dispatched_ns,\
-                      download_ns,compute_ns,upload_ns,arrived_ns,outcome,staleness,weight";
+                      download_ns,compute_ns,upload_ns,arrived_ns,outcome,staleness,weight,phase";
         RowFile::create(path, header).map(ClientsCsv)
     }
 
@@ -41,6 +41,7 @@ impl ClientsCsv {
             text(out, row.outcome.name());
             integer(out, row.staleness);
             float(out, weight);
+            text(out, row.leg.name());
         })
     }
 

@@ -7,12 +7,13 @@ use super::latency::Phases;
 use super::rounds_csv::RoundsCsv;
 use super::row_file::FileError;
 use super::summary::{
-    Diverged, Status, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
+    Diverged, Losses, Status, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
+    Waited,
 };
 use crate::clock::SimTime;
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::policy::Target;
-use crate::record::{ClientRow, Outcome, RoundRow, StopReason};
+use crate::record::{Account, ClientRow, OUTCOMES, Outcome, RoundRow, StopReason};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
@@ -50,7 +51,10 @@ pub struct Ledger {
     target: Option<(Target, TargetReached)>,
     phases: Phases,
     /// Of those whose updates did not move the model.
-    outcomes: [u64; 5],
+    outcomes: [u64; OUTCOMES],
+    accounts: Vec<Account>,
+    losses: Losses,
+    waited: Waited,
     lost: u128,
     used: Used,
     /// Updates of the open round: used once it closes, unfinished if it never does.
@@ -92,7 +96,10 @@ impl Ledger {
             waiting: Vec::new(),
             target: target.map(|target| (target, none)),
             phases: Phases::default(),
-            outcomes: [0; 5],
+            outcomes: [0; OUTCOMES],
+            accounts: Vec::new(),
+            losses: Losses::default(),
+            waited: Waited::default(),
             lost: 0,
             used: Used::NONE,
             open: Used::NONE,
@@ -123,16 +130,22 @@ impl Ledger {
     /// Clients came back.
     pub fn arrived(&mut self, rows: Vec<ClientRow>) {
         for row in &rows {
+            let compute = u128::from(row.compute.nanos());
+            self.digest_row(row);
+            if row.outcome == Outcome::Unfinished {
+                // It was called back: how long it would have taken nobody knows.
+                self.outcomes[Outcome::Unfinished as usize] += 1;
+                continue;
+            }
             self.phases.add(row);
             self.local_steps += row.tau;
-            let compute = u128::from(row.compute.nanos());
             if row.outcome == Outcome::Used {
                 self.open.add(Used { count: 1, tau: [row.tau; 3], compute });
             } else {
                 self.outcomes[row.outcome as usize] += 1;
+                self.losses.add(row);
                 self.lost += compute;
             }
-            self.digest_row(row);
         }
         if self.listener.is_some() {
             self.heard.extend(rows.iter().filter(|row| row.outcome == Outcome::Used).cloned());
@@ -156,6 +169,7 @@ impl Ledger {
             self.heard.clear();
         }
         self.rounds = row.round;
+        self.waited.add(row.waited);
         self.used.add(std::mem::replace(&mut self.open, Used::NONE));
         self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
         for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
@@ -193,9 +207,9 @@ impl Ledger {
     }
 
     /// The run ended at `now`, with `on_the_way` clients not back, and the meter read afresh.
-    pub fn ended(&mut self, now: SimTime, on_the_way: usize, consistency: Consistency) {
+    pub fn ended(&mut self, now: SimTime, accounts: Vec<Account>, consistency: Consistency) {
         self.now = now;
-        self.outcomes[Outcome::Unfinished as usize] += on_the_way as u64;
+        self.accounts = accounts;
         self.consistency = consistency;
     }
 
@@ -262,6 +276,9 @@ impl Ledger {
             },
             latency_seconds: self.phases.clone(),
             outcomes,
+            losses: self.losses,
+            waited: self.waited,
+            time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
             waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
             throughput: Throughput {
                 wall_seconds,

@@ -1,6 +1,7 @@
 //! `rounds.csv`: a row per aggregation and variant.
 
 use super::row_file::{FileError, RowFile, float, integer, seconds};
+use crate::clock::SimTime;
 use crate::metric::Metric;
 use crate::record::RoundRow;
 use crate::theory::Consistency;
@@ -14,7 +15,7 @@ impl RoundsCsv {
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let header = "variant,seed,round,virtual_seconds,asked,arrived,tau_eff,tau_min,tau_mean,\
                       tau_max,chi2,missing_mass,train_loss,grad_norm,test_accuracy,test_loss,\
-                      distance,grad_norm_squared,kappa2,beta2,floor";
+                      distance,grad_norm_squared,kappa2,beta2,floor,waited_seconds";
         RowFile::create(path, header).map(RoundsCsv)
     }
 
@@ -39,6 +40,7 @@ impl RoundsCsv {
             optional(out, kappa2);
             optional(out, row.gradients.map(|gradients| gradients.beta2()));
             optional(out, kappa2.and_then(|kappa2| consistency.floor(kappa2)));
+            seconds(out, SimTime::from_nanos(row.waited.nanos()));
         })?;
         self.0.tick()
     }

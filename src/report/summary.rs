@@ -1,8 +1,9 @@
 //! `summary.json`: the numbers scripts rely on.
 
 use super::latency::{Phase, Phases};
+use crate::clock::Span;
 use crate::metric::{Metric, Metrics};
-use crate::record::Outcome;
+use crate::record::{Account, ClientRow, Leg, OUTCOMES, Outcome};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeMap;
 
@@ -139,7 +140,14 @@ pub struct VariantSummary {
     #[serde(serialize_with = "phases")]
     pub latency_seconds: Phases,
     #[serde(serialize_with = "outcomes")]
-    pub outcomes: [u64; 5],
+    pub outcomes: [u64; OUTCOMES],
+    /// Those who were lost on their way, by what happened and where.
+    pub losses: Losses,
+    /// How often and how long the server waited because too few clients were there.
+    pub waited: Waited,
+    /// Where the time of everybody's devices went, by class; empty if the run failed.
+    #[serde(serialize_with = "accounts")]
+    pub time: Vec<(String, Account)>,
     /// Share of the computed device time whose updates were not used.
     pub waste: f64,
     pub throughput: Throughput,
@@ -152,6 +160,57 @@ pub struct VariantSummary {
 impl std::fmt::Debug for Phases {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(Phase::ALL.map(|phase| (phase, self.get(phase).len()))).finish()
+    }
+}
+
+/// Those who were lost on their way, by where they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Losses {
+    pub dropped: Legs,
+    pub offline: Legs,
+}
+
+/// A count for every leg of a way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Legs {
+    pub download: u64,
+    pub compute: u64,
+    pub upload: u64,
+}
+
+impl Losses {
+    /// Counts a client that was lost.
+    pub fn add(&mut self, row: &ClientRow) {
+        let legs = match row.outcome {
+            Outcome::Dropped => &mut self.dropped,
+            Outcome::Offline => &mut self.offline,
+            _ => return,
+        };
+        match row.leg {
+            Leg::Download => legs.download += 1,
+            Leg::Compute => legs.compute += 1,
+            Leg::Upload | Leg::Done => legs.upload += 1,
+        }
+    }
+}
+
+/// How often and how long the server waited because too few clients were there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Waited {
+    pub rounds: u64,
+    pub seconds: f64,
+}
+
+impl Waited {
+    /// Adds a round that was waited for.
+    pub fn add(&mut self, span: Span) {
+        if span > Span::ZERO {
+            self.rounds += 1;
+            self.seconds += span.seconds();
+        }
     }
 }
 
@@ -239,10 +298,25 @@ fn phases<S: Serializer>(phases: &Phases, to: S) -> Result<S::Ok, S::Error> {
     map.end()
 }
 
-fn outcomes<S: Serializer>(outcomes: &[u64; 5], to: S) -> Result<S::Ok, S::Error> {
+fn outcomes<S: Serializer>(outcomes: &[u64; OUTCOMES], to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(Some(Outcome::ALL.len()))?;
     for outcome in Outcome::ALL {
         map.serialize_entry(outcome.name(), &outcomes[outcome as usize])?;
+    }
+    map.end()
+}
+
+fn accounts<S: Serializer>(accounts: &[(String, Account)], to: S) -> Result<S::Ok, S::Error> {
+    let seconds = |nanos: u128| nanos as f64 / 1e9;
+    let mut map = to.serialize_map(Some(accounts.len()))?;
+    for (class, Account { compute, transfer, idle, offline }) in accounts {
+        let parts = [
+            ("compute_seconds", seconds(*compute)),
+            ("transfer_seconds", seconds(*transfer)),
+            ("idle_seconds", seconds(*idle)),
+            ("offline_seconds", seconds(*offline)),
+        ];
+        map.serialize_entry(class, &BTreeMap::from(parts))?;
     }
     map.end()
 }

@@ -1,13 +1,14 @@
 //! From a validated plan to something that can be run.
 
 use crate::aggregate::{Participation, Weighting};
-use crate::client::World;
+use crate::client::{Habits, World};
+use crate::clock::TimeOverflow;
 use crate::data::{Init, SyntheticConfig, TaskKind};
-use crate::device::{Demand, Effort, FleetError, Payload};
+use crate::device::{Demand, Effect, Effort, EventConfig, FleetError, Payload};
 use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
-use crate::server::{Server, Setup, Training};
+use crate::server::{Agenda, Attendance, Server, Setup, Training};
 use crate::train::kernel::SoftmaxShape;
 use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, Tensor, TensorError, Trainer};
 use std::sync::Arc;
@@ -18,6 +19,9 @@ pub enum BuildError {
     /// A device is impossible.
     #[error(transparent)]
     Fleet(#[from] FleetError),
+    /// An event lies behind the end of the clock.
+    #[error("[[event]]: {0}")]
+    Event(#[from] TimeOverflow),
     /// The file of initial parameters cannot be read.
     #[error("[task] init: {0}")]
     Load(#[from] LoadError),
@@ -79,6 +83,16 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     let selector = Selector::new(&plan.server, seed, p.clone());
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
+    let classes: Arc<[u16]> = fleet.devices.iter().map(|device| device.class).collect();
+    let concerns_presence = |event: &EventConfig| match &event.effect {
+        Effect::Devices(_, effect) => effect.concerns_presence(),
+        _ => false,
+    };
+    let scripted = plan.events.iter().any(concerns_presence);
+    let presence = plan.fleet.presence(seed, &fleet, scripted);
+    let mut attendance = Attendance::new(presence, classes.clone());
+    let agenda = Agenda::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
+    let script = agenda.script();
     let server = Server::new(Setup {
         config,
         stop,
@@ -88,8 +102,24 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         x: start,
         recipe: recipe.clone(),
         variance_reduction: plan.client.variance_reduction,
+        attendance,
+        agenda,
     });
-    let world = World { seed, fleet, workload, recipe, training: training.clone() };
+    let flops = plan.task.flops(0);
+    let world = World {
+        seed,
+        habits: Habits::new(seed, &fleet),
+        fleet,
+        script,
+        scripted: !plan.events.is_empty(),
+        payload: payload(plan),
+        flops: [flops, plan.task.flops(1) - flops],
+        server_uplink: plan.fleet.server_uplink,
+        server_downlink: plan.fleet.server_downlink,
+        workload,
+        recipe,
+        training: training.clone(),
+    };
     Ok(Built { server, world, training })
 }
 

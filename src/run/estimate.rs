@@ -5,6 +5,7 @@ use crate::clock::{SimTime, Span};
 use crate::device::Payload;
 use crate::policy::Close;
 use crate::scenario::{Plan, Scenario};
+use crate::server::Opening;
 use std::fmt;
 
 /// Bytes of a client on its way: its actor, mailbox, sleep, device and bookkeeping, as measured
@@ -54,14 +55,16 @@ fn estimate_one(
     let mut asked = 0;
     match server.open_round(SimTime::ZERO) {
         Err(error) => overflow = Some(error.to_string()),
-        Ok(selected) => {
+        Ok(Opening::Nobody) => {}
+        Ok(Opening::Wait(_)) => {}
+        Ok(Opening::Asked(selected)) => {
             asked = selected.len();
             for selected in selected {
                 let request = server.send_off(selected, SimTime::ZERO);
-                let errand = server.errand(selected.client);
+                let errand = server.errand(selected.client, server.round());
                 match world.set_out(server.round().clone(), request, errand) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
-                    Ok(arrival) if arrival.vanished => vanished += 1,
+                    Ok(arrival) if arrival.lost.is_some() => vanished += 1,
                     Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);

@@ -34,7 +34,7 @@ pub struct Survey {
 impl Survey {
     /// Of clients with shares `p` that follow `recipe`; `quadratic` tasks come to rest somewhere.
     pub fn new(p: Arc<[f64]>, recipe: Recipe, quadratic: bool) -> Arc<Mutex<Survey>> {
-        let (lr, taus) = (recipe.lr(1), vec![(0, 0); p.len()]);
+        let (lr, taus) = (recipe.lr(recipe.factor(1)), vec![(0, 0); p.len()]);
         Arc::new(Mutex::new(Survey {
             meter: Meter::new(p.clone()),
             rounds: Rounds::default(),
@@ -84,7 +84,7 @@ impl Survey {
     }
 
     fn hear(&mut self, round: &RoundRow, used: &[ClientRow]) {
-        let lr = self.recipe.lr(round.round);
+        let lr = self.recipe.lr(round.lr_factor);
         if lr != self.lr {
             // Where a run comes to rest is decided by the rates of its last phase.
             self.lr = lr;
@@ -95,7 +95,7 @@ impl Survey {
         }
         let mut participants = Vec::with_capacity(used.len());
         for row in used {
-            let solver = self.recipe.solver(row.class, round.round);
+            let solver = self.recipe.solver(row.class, round.lr_factor);
             let key = (row.class, row.tau);
             let norms = *self.norms.entry(key).or_insert_with(|| solver.norms(row.tau, lr));
             let (i, weight) = (row.client as usize, row.raw_weight * round.weight_scale);

@@ -204,7 +204,7 @@ fn conclude(
     };
     let known = constants::find(given, plan, seed, problem.as_ref(), &effective);
     let ones = Constants { lipschitz: 1.0, sigma2: 1.0, kappa2: 1.0, beta2: 1.0, gap: 1.0 };
-    let lr = plan.client.recipe.lr(1);
+    let lr = plan.client.recipe.lr(plan.client.recipe.factor(1));
     let with_beta = Constants { beta2: known.beta2, ..ones };
     let steepest = survey.budget.largest_lipschitz(known.beta2);
     let not_covered = not_covered(plan, clients, p.len(), consistency.missing_mass);

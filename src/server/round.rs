@@ -3,7 +3,7 @@
 use crate::clock::{SimTime, Span};
 use crate::device::Itinerary;
 use crate::policy::Asked;
-use crate::record::{ClientRow, Outcome};
+use crate::record::{ClientRow, Leg, Outcome};
 use crate::solver::State;
 use crate::train::{Model, Ticket};
 use std::sync::{Arc, OnceLock};
@@ -22,8 +22,12 @@ pub struct Round {
     pub due: Option<SimTime>,
     /// The model they start from; `None` in runs that do not train.
     pub model: Option<Arc<Model>>,
+    /// What all learning rates are multiplied by.
+    pub lr_factor: f64,
     /// The common learning rate η.
     pub lr: f64,
+    /// How many share the server's links, at most.
+    pub crowd: usize,
     /// What variance reduction gives to everyone asked.
     pub shared: State,
     /// When it closed, once it has.
@@ -42,13 +46,15 @@ pub struct Request {
 }
 
 /// What a client takes along, and need not bring back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Errand {
     /// What its random draws are keyed by: the round, or where clients are sent off one by one the
     /// number of times it has been.
     pub key: u64,
     /// What variance reduction remembers of it.
     pub own: State,
+    /// When it goes offline; [`SimTime::NEVER`] if that is not known.
+    pub leaves: SimTime,
 }
 
 /// An update, or the news that there is none.
@@ -63,13 +69,22 @@ pub struct Arrival {
     pub class: u16,
     /// ‖a‖₁ of the steps it made.
     pub accumulation: f64,
-    /// It vanished on its way: this is the moment, and there is no update.
-    pub vanished: bool,
+    /// What became of it on its way, if there is no update.
+    pub lost: Option<Outcome>,
+    /// How far it got.
+    pub leg: Leg,
     /// Δ to come; `None` if nothing was trained.
     pub change: Option<Box<Ticket<Vec<f64>>>>,
 }
 
 impl Arrival {
+    /// Its way ends here, before it is back.
+    pub fn halt(&mut self, now: SimTime, outcome: Outcome) {
+        self.leg = self.way.leg(now);
+        self.way = self.way.cut(now);
+        (self.lost, self.change, self.accumulation) = (Some(outcome), None, 0.0);
+    }
+
     /// Its row, as far as the client knows: what becomes of it is the server's to say.
     pub(super) fn row(&self) -> ClientRow {
         let way = &self.way;
@@ -77,7 +92,8 @@ impl Arrival {
             round: self.round.number,
             client: self.request.asked.client,
             class: self.class,
-            outcome: if self.vanished { Outcome::Dropped } else { Outcome::NoStep },
+            outcome: self.lost.unwrap_or(Outcome::NoStep),
+            leg: self.leg,
             staleness: 0,
             tau: way.tau,
             accumulation: self.accumulation,

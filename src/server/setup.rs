@@ -1,5 +1,6 @@
 //! What a server begins with, and what can go wrong with it.
 
+use super::{Agenda, Attendance};
 use crate::clock::TimeOverflow;
 use crate::policy::{Selector, ServerConfig, Stop};
 use crate::solver::{Recipe, VarianceReduction};
@@ -24,6 +25,10 @@ pub struct Setup {
     pub recipe: Recipe,
     /// Variance reduction, if any.
     pub variance_reduction: Option<VarianceReduction>,
+    /// Who is there.
+    pub attendance: Attendance,
+    /// What is scripted.
+    pub agenda: Agenda,
 }
 
 /// What training a run needs: the task and who computes it.

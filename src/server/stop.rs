@@ -65,6 +65,8 @@ mod tests {
         RoundRow {
             round,
             closed: SimTime::from_nanos(closed),
+            waited: Span::ZERO,
+            lr_factor: 1.0,
             asked: 1,
             arrived: 1,
             tau_eff: 1.0,

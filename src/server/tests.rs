@@ -42,15 +42,23 @@ fn second(n: u64) -> SimTime {
     SimTime::from_nanos(n * 1_000_000_000)
 }
 
+/// Who is asked in a round that opens now.
+fn open(server: &mut Server, now: SimTime) -> Vec<Asked> {
+    match server.open_round(now).unwrap() {
+        Opening::Asked(asked) => asked,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Everyone asked, on the way, in the order of arrival.
 fn send_everyone(server: &mut Server, world: &World, now: SimTime) -> Vec<Arrival> {
-    let asked = server.open_round(now).unwrap();
+    let asked = open(server, now);
     let round = server.round().clone();
     let mut arrivals: Vec<Arrival> = asked
         .into_iter()
         .map(|asked| {
             let request = server.send_off(asked, now);
-            world.set_out(round.clone(), request, server.errand(asked.client)).unwrap()
+            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap()
         })
         .collect();
     arrivals.sort_by_key(|arrival| arrival.way.arrives);
@@ -112,7 +120,7 @@ fn an_answer_after_the_close_is_late_by_the_rounds_it_missed() {
     assert!(stuck.change.is_none(), "who is bound to be late does not train");
     server.arrive(arrivals.pop().unwrap()).unwrap();
     server.close_round(second(10)).unwrap();
-    let asked = server.open_round(second(10)).unwrap();
+    let asked = open(&mut server, second(10));
     assert_eq!(asked.iter().map(|asked| asked.client).collect::<Vec<_>>(), [0]);
     let (row, next) = server.arrive(slow).unwrap();
     assert_eq!((row.outcome, row.staleness, next), (Outcome::Late, 1, Next::Wait));
@@ -130,22 +138,23 @@ fn a_walk_without_delays_is_the_itinerary() {
         "[[fleet.class]]\njitter = 0.4\nname = \"fast\"",
     );
     let (mut server, world) = build_from(&text);
-    let asked = server.open_round(SimTime::ZERO).unwrap();
+    let asked = open(&mut server, SimTime::ZERO);
     let round = server.round().clone();
     for asked in asked {
         let request = server.send_off(asked, SimTime::ZERO);
-        let way = world.set_out(round.clone(), request, server.errand(asked.client)).unwrap().way;
+        let way =
+            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap().way;
         let mut walk =
-            world.begin_walk(round.clone(), request, server.errand(asked.client)).unwrap();
-        while let Some(step) = walk.next_step().unwrap() {
-            walk.stepped(step, SimTime::ZERO).unwrap();
+            world.begin_walk(round.clone(), request, server.errand(asked.client, &round)).unwrap();
+        while let Some(end) = world.next_step(&mut walk).unwrap() {
+            walk.stepped(end, SimTime::ZERO);
         }
-        assert_eq!(walk.itinerary().unwrap(), way);
+        assert_eq!(world.way(&walk).unwrap(), way);
         let mut held_up =
-            world.begin_walk(round.clone(), request, server.errand(asked.client)).unwrap();
-        while let Some(step) = held_up.next_step().unwrap() {
-            held_up.stepped(step, second(10)).unwrap();
+            world.begin_walk(round.clone(), request, server.errand(asked.client, &round)).unwrap();
+        while let Some(end) = world.next_step(&mut held_up).unwrap() {
+            held_up.stepped(end, second(10));
         }
-        assert!(held_up.itinerary().unwrap().tau <= 1.min(way.tau));
+        assert!(world.way(&held_up).unwrap().tau <= 1.min(way.tau));
     }
 }

@@ -61,21 +61,26 @@ impl Recipe {
         &self.schedule
     }
 
-    /// The law of a class in a round.
-    pub fn solver(&self, class: u16, round: u64) -> Solver {
-        let solver = self.classes[class as usize];
-        Solver { lr: solver.lr * self.schedule.factor(round), ..solver }
+    /// What the schedule multiplies all learning rates by in a round.
+    pub fn factor(&self, round: u64) -> f64 {
+        self.schedule.factor(round)
     }
 
-    /// The common learning rate η of a round.
-    pub fn lr(&self, round: u64) -> f64 {
-        self.common.lr * self.schedule.factor(round)
+    /// The law of a class while learning rates are `factor` times what they were.
+    pub fn solver(&self, class: u16, factor: f64) -> Solver {
+        let solver = self.classes[class as usize];
+        Solver { lr: solver.lr * factor, ..solver }
+    }
+
+    /// The common learning rate η while learning rates are `factor` times what they were.
+    pub fn lr(&self, factor: f64) -> f64 {
+        self.common.lr * factor
     }
 
     /// ‖a‖₁ of `tau` steps of a class, in units of the common η.
-    pub fn accumulation(&self, class: u16, round: u64, tau: u64) -> f64 {
+    pub fn accumulation(&self, class: u16, factor: f64, tau: u64) -> f64 {
         let own = self.classes[class as usize];
-        self.solver(class, round).accumulation(tau) * (own.lr / self.common.lr)
+        self.solver(class, factor).accumulation(tau) * (own.lr / self.common.lr)
     }
 }
 
@@ -91,14 +96,14 @@ mod tests {
         let schedule = Schedule::new(&changes);
         assert_eq!(schedule.extremes(), (0.2 * 0.2, 1.0));
         let recipe = Recipe { classes: vec![common, own], ..Recipe::new(common, schedule) };
-        let rates = [1, 600, 601, 901].map(|round| recipe.lr(round));
+        let rates = [1, 600, 601, 901].map(|round| recipe.lr(recipe.factor(round)));
         let expected = [0.05, 0.05, 0.05 * 0.2, 0.05 * (0.2 * 0.2)];
         assert_eq!(rates, expected);
-        assert_eq!(recipe.solver(1, 601).lr, 0.1 * 0.2);
-        assert_eq!(recipe.accumulation(0, 601, 7), 7.0);
+        assert_eq!(recipe.solver(1, 0.2).lr, 0.1 * 0.2);
+        assert_eq!(recipe.accumulation(0, 0.2, 7), 7.0);
         // Twice the rate; α = ημ shrinks with the rate, so a grows.
         let alpha: f64 = 0.1 * 0.2 * 2.0;
         let expected = 2.0 * (1.0 - (1.0 - alpha).powi(7)) / alpha;
-        assert!((recipe.accumulation(1, 601, 7) - expected).abs() < 1e-12);
+        assert!((recipe.accumulation(1, 0.2, 7) - expected).abs() < 1e-12);
     }
 }

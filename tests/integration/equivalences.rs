@@ -212,13 +212,15 @@ fn vrlsgd_takes_any_server() {
 fn one_round(built: gruppetto::run::Built) -> Vec<f64> {
     use gruppetto::clock::SimTime;
     let gruppetto::run::Built { mut server, world, .. } = built;
-    let asked = server.open_round(SimTime::ZERO).unwrap();
+    let gruppetto::server::Opening::Asked(asked) = server.open_round(SimTime::ZERO).unwrap() else {
+        panic!("everybody is there");
+    };
     let round = server.round().clone();
     let mut arrivals: Vec<_> = asked
         .into_iter()
         .map(|asked| {
             let request = server.send_off(asked, SimTime::ZERO);
-            world.set_out(round.clone(), request, server.errand(asked.client)).unwrap()
+            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap()
         })
         .collect();
     arrivals.sort_by_key(|arrival| arrival.way.arrives);

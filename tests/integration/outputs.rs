@@ -83,7 +83,7 @@ fn the_columns_have_their_names() {
     assert_eq!(
         header(&folder.join("clients.csv")),
         "variant,seed,round,client,class,version,tau,accumulation,dispatched_ns,download_ns,\
-         compute_ns,upload_ns,arrived_ns,outcome,staleness,weight"
+         compute_ns,upload_ns,arrived_ns,outcome,staleness,weight,phase"
     );
     let rounds = header(&folder.join("rounds.csv"));
     let columns: Vec<&str> = rounds.split(',').collect();

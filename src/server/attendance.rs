@@ -1,0 +1,186 @@
+//! Who can be asked, and where everybody's time goes.
+
+use crate::clock::{SimTime, Span};
+use crate::device::{Absence, Presence};
+use crate::record::{Account, ClientRow};
+use std::sync::Arc;
+
+/// No client is free only from the last nanosecond on.
+const ON_THE_WAY: SimTime = SimTime::NEVER;
+
+/// Comings and goings that a server waits for at most: if after so many there still are not enough
+/// clients, there never will be.
+const PATIENCE: usize = 20_000_000;
+
+/// Everybody's state as the server sees it: there or not, on the way or free.
+pub struct Attendance {
+    /// `None`: everybody is always there.
+    presence: Option<Presence>,
+    /// Since when each client has been free; [`ON_THE_WAY`] while it is not.
+    free_since: Vec<SimTime>,
+    free: usize,
+    /// Those who are free and there.
+    candidates: usize,
+    /// How long each client had been away when it was last sent off; empty if nobody ever is.
+    away: Vec<Span>,
+    classes: Arc<[u16]>,
+    accounts: Vec<Account>,
+}
+
+impl Attendance {
+    /// Of clients of the given `classes` before the run begins.
+    pub fn new(presence: Option<Presence>, classes: Arc<[u16]>) -> Self {
+        let clients = classes.len();
+        let kinds = classes.iter().max().map_or(0, |most| usize::from(*most) + 1);
+        Attendance {
+            free_since: vec![SimTime::ZERO; clients],
+            free: clients,
+            candidates: presence.as_ref().map_or(clients, Presence::here),
+            away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
+            accounts: vec![Account::default(); kinds],
+            presence,
+            classes,
+        }
+    }
+
+    /// Moves on to `now`.
+    pub fn advance(&mut self, now: SimTime) {
+        let Attendance { presence, free_since, candidates, .. } = self;
+        if let Some(presence) = presence {
+            presence.advance(now, &mut count(free_since, candidates));
+        }
+    }
+
+    /// Moves on to the first moment at which `wanted` can be asked. `None` if there is none: then it
+    /// has moved on as far as anything changes, or as far as anybody has patience. For when nobody
+    /// is on the way, so that nothing else happens meanwhile.
+    pub fn advance_until(&mut self, wanted: usize) -> Option<SimTime> {
+        for _ in 0..PATIENCE {
+            let next = self.next_change()?;
+            self.advance(next);
+            if self.candidates >= wanted {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    /// The moment it has moved on to.
+    pub fn now(&self) -> SimTime {
+        self.presence.as_ref().map_or(SimTime::ZERO, Presence::now)
+    }
+
+    /// Clients that have not left for good, as far as is known.
+    pub fn remaining(&self) -> usize {
+        self.presence.as_ref().map_or(self.free_since.len(), Presence::remaining)
+    }
+
+    /// Some are away for a while; its number, for [`Attendance::end`].
+    pub fn add(&mut self, absence: Absence) -> usize {
+        let Attendance { presence, free_since, candidates, .. } = self;
+        let presence = presence.as_mut().expect("events that concern presence make it known");
+        presence.add(absence, &mut count(free_since, candidates))
+    }
+
+    /// An absence is over.
+    pub fn end(&mut self, absence: usize) {
+        let Attendance { presence, free_since, candidates, .. } = self;
+        let presence = presence.as_mut().expect("it began, so presence is known");
+        presence.end(absence, &mut count(free_since, candidates));
+    }
+
+    /// When somebody may come or go next.
+    pub fn next_change(&self) -> Option<SimTime> {
+        self.presence.as_ref()?.next_change()
+    }
+
+    /// Whether clients may come and go.
+    pub fn varies(&self) -> bool {
+        self.presence.is_some()
+    }
+
+    /// When a client will go, at once if it is not there; [`SimTime::NEVER`] if it stays.
+    pub fn leaves(&self, client: u32) -> SimTime {
+        self.presence.as_ref().map_or(SimTime::NEVER, |presence| presence.leaves(client))
+    }
+
+    /// Whether a client is free and there.
+    pub fn can_be_asked(&self, client: u32) -> bool {
+        !self.is_on_the_way(client)
+            && self.presence.as_ref().is_none_or(|presence| presence.is_here(client))
+    }
+
+    /// Whether `client` is on its way.
+    pub fn is_on_the_way(&self, client: u32) -> bool {
+        self.free_since[client as usize] == ON_THE_WAY
+    }
+
+    /// How many can be asked.
+    pub fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    /// How many are on their way.
+    pub fn on_the_way(&self) -> usize {
+        self.free_since.len() - self.free
+    }
+
+    /// A client is sent off; how long it had been idle.
+    pub fn send_off(&mut self, client: u32, at: SimTime) -> Span {
+        let (idle, offline) = self.rest(client, at);
+        let account = &mut self.accounts[usize::from(self.classes[client as usize])];
+        account.idle += u128::from(idle.nanos());
+        account.offline += u128::from(offline.nanos());
+        self.free_since[client as usize] = ON_THE_WAY;
+        self.free -= 1;
+        self.candidates -= 1;
+        idle
+    }
+
+    /// A client is back, or lost.
+    pub fn back(&mut self, row: &ClientRow) {
+        self.accounts[usize::from(row.class)].take_part(row);
+        self.free_since[row.client as usize] = row.arrived;
+        self.free += 1;
+        self.candidates += usize::from(self.can_be_asked(row.client));
+    }
+
+    /// The run is over at `now`: settles the accounts of those who are not on their way.
+    pub fn call_off(&mut self, now: SimTime) {
+        self.advance(now);
+        for client in 0..self.free_since.len() as u32 {
+            if !self.is_on_the_way(client) {
+                let (idle, offline) = self.rest(client, now);
+                let account = &mut self.accounts[usize::from(self.classes[client as usize])];
+                account.idle += u128::from(idle.nanos());
+                account.offline += u128::from(offline.nanos());
+            }
+        }
+    }
+
+    /// Where everybody's time went, by class.
+    pub fn take_accounts(&mut self) -> Vec<Account> {
+        std::mem::take(&mut self.accounts)
+    }
+
+    /// How much of a client's time since it was last back it was idle, and how much away.
+    fn rest(&mut self, client: u32, now: SimTime) -> (Span, Span) {
+        let all = now.since(self.free_since[client as usize]);
+        let Some(presence) = &self.presence else {
+            return (all, Span::ZERO);
+        };
+        let away = presence.away(client);
+        let before = std::mem::replace(&mut self.away[client as usize], away);
+        let offline = away.nanos() - before.nanos();
+        (Span::from_nanos(all.nanos() - offline), Span::from_nanos(offline))
+    }
+}
+
+/// Counts those who are free and there while they come and go.
+fn count<'a>(free_since: &'a [SimTime], candidates: &'a mut usize) -> impl FnMut(u32, bool) + 'a {
+    |client, here| {
+        if free_since[client as usize] != ON_THE_WAY {
+            if here { *candidates += 1 } else { *candidates -= 1 }
+        }
+    }
+}
