@@ -260,7 +260,7 @@ a,43200,20,0
 a,86400,,
 b,0,0,0
 b,5,x,1
-b,4,8,
+b,4,0,
 b,3,1e9,
 c,0,30,1
 a,0,1,1
@@ -285,7 +285,7 @@ fn an_inspection_tells_what_is_there_and_what_is_wrong() {
         "first: line 10, device `a`",
         "1 devices that are never available",
         "first: device `b`",
-        "1 rows with a link of 0",
+        "1 devices whose link stays at 0",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }

@@ -151,6 +151,7 @@ impl Tally {
         for (weights, aspect) in self.weights.iter_mut().zip(aspects) {
             weights.add(recording, aspect);
         }
+        self.problems.judge_links(recording);
         if !self.windows.add(recording) {
             self.problems.note(Doubt::NeverAvailable, || format!("device `{}`", recording.device));
         }

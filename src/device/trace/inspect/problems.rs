@@ -2,7 +2,7 @@
 
 use super::Aspect;
 use crate::device::trace::reader::Names;
-use crate::device::trace::{Change, Compute};
+use crate::device::trace::{Change, Compute, Recording};
 use serde::Serialize;
 
 /// Something that looks wrong.
@@ -36,7 +36,7 @@ const TEXTS: [(Doubt, &str); 9] = [
     (Doubt::Duplicate, "devices that come again after others"),
     (Doubt::NeverAvailable, "devices that are never available"),
     (Doubt::Unknown, "devices of which a column tells nothing"),
-    (Doubt::NoConnection, "rows with a link of 0"),
+    (Doubt::NoConnection, "devices whose link stays at 0"),
     (Doubt::AbsurdCompute, "compute speeds no device has"),
     (Doubt::AbsurdRate, "links no device has: below 100 bit/s or above 100 Gbit/s"),
     (Doubt::AbsurdTime, "rows later than ten years"),
@@ -79,14 +79,25 @@ impl Problems {
             self.note(Doubt::AbsurdCompute, place);
         }
         let links = || [change.up, change.down].into_iter().flatten();
-        if links().any(|rate| rate == 0.0) {
-            self.note(Doubt::NoConnection, place);
-        }
         if links().any(|rate| rate > 0.0 && !(1e2..=1e11).contains(&rate)) {
             self.note(Doubt::AbsurdRate, place);
         }
         if change.at.seconds() > 10.0 * 365.0 * 86_400.0 {
             self.note(Doubt::AbsurdTime, place);
+        }
+    }
+
+    /// Looks at the links of a device. One that is 0 for a while is an outage; one that is 0 for
+    /// good, or at the end of a recording that does not say when it ended, never comes back.
+    pub(super) fn judge_links(&mut self, recording: &Recording) {
+        let links: [fn(&Change) -> Option<f64>; 2] = [|change| change.up, |change| change.down];
+        let is_gone = |link: fn(&Change) -> Option<f64>| {
+            let mut told = recording.changes.iter().rev().filter_map(link);
+            let last = told.next();
+            last == Some(0.0) && (recording.end.is_none() || told.all(|rate| rate == 0.0))
+        };
+        if links.into_iter().any(is_gone) {
+            self.note(Doubt::NoConnection, || format!("device `{}`", recording.device));
         }
     }
 
@@ -112,10 +123,30 @@ impl Problems {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Span;
 
     #[test]
     fn texts_are_in_the_order_of_their_kinds() {
         assert!(TEXTS.iter().enumerate().all(|(index, (doubt, _))| *doubt as usize == index));
+    }
+
+    #[test]
+    fn a_link_that_comes_back_is_no_problem() {
+        let rates = |rates: &[f64], end: Option<u64>| {
+            let change = |(at, up): (usize, &f64)| Change {
+                at: Span::from_nanos(at as u64),
+                up: Some(*up),
+                ..Change::default()
+            };
+            let changes = rates.iter().enumerate().map(change).collect();
+            let mut problems = Problems::default();
+            let end = end.map(Span::from_nanos);
+            problems.judge_links(&Recording { device: "a".into(), changes, end });
+            problems.list().len()
+        };
+        assert_eq!((rates(&[1.0, 0.0, 1.0], None), rates(&[1.0, 0.0], Some(9))), (0, 0));
+        assert_eq!((rates(&[1.0, 0.0], None), rates(&[0.0, 0.0], Some(9))), (1, 1));
+        assert_eq!(rates(&[], Some(9)), 0);
     }
 
     #[test]
@@ -129,6 +160,6 @@ mod tests {
         problems.judge(&Change { compute, ..Change::default() }, 9);
         let told: Vec<_> = problems.list().iter().map(|p| (p.count, p.first.clone())).collect();
         let told: Vec<_> = told.iter().map(|(count, first)| (*count, first.as_str())).collect();
-        assert_eq!(told, [(2, "line 1"), (1, "line 9"), (1, "line 2")]);
+        assert_eq!(told, [(1, "line 9"), (1, "line 2")]);
     }
 }
