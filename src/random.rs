@@ -49,6 +49,8 @@ pub enum Purpose {
     Replay = 15,
     /// Whom a scripted event selects.
     Event = 16,
+    /// Devices that a trace makes up.
+    Synthesis = 20,
 }
 
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.

@@ -1,5 +1,7 @@
 //! `gruppetto trace`: recordings of devices.
 
+mod synth;
+
 use super::{Problem, print};
 use crate::device::trace::{
     Direction, Format, ImportOptions, ImportSummary, Input, Mapping, TraceError, TraceWriter,
@@ -9,6 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use synth::{SynthArguments, synth};
 
 #[derive(Subcommand)]
 pub(super) enum TraceCommand {
@@ -16,6 +19,8 @@ pub(super) enum TraceCommand {
     Inspect(InspectArguments),
     /// Turn what others recorded into a trace
     Import(ImportArguments),
+    /// Make up a trace: devices that nobody recorded
+    Synth(SynthArguments),
 }
 
 #[derive(Args)]
@@ -89,6 +94,7 @@ pub(super) fn trace(command: &TraceCommand, quiet: bool) -> Result<ExitCode, Pro
             print(&text)?;
         }
         TraceCommand::Import(arguments) => import_trace(arguments, quiet)?,
+        TraceCommand::Synth(arguments) => synth(arguments, quiet)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,13 +3,13 @@
 //! A trace is a CSV file (see `traces/README.md`), one row per change, rows of one device together
 //! and in time order. Values are piecewise constant: what a row says holds until a later row of
 //! the same device says otherwise.
-
 //!
 //! ```text
-//!   FedScale, FLASH, logs, tables ──import──► TraceWriter ──► trace.csv.gz
-//!                                                                 │
-//!            inspect: what is in it, what is wrong ◄── rows ──────┤
-//!                        one Recording after the other ◄── Recordings
+//!   FedScale, FLASH, logs, tables ──import──┐
+//!                      a Mixture ──devices──┴─► TraceWriter ──► trace.csv.gz
+//!                                                                   │
+//!              inspect: what is in it, what is wrong ◄── rows ──────┤
+//!                          one Recording after the other ◄── Recordings
 //! ```
 
 mod columns;
@@ -22,6 +22,7 @@ mod reader;
 mod records;
 mod rows;
 mod source;
+mod synth;
 mod writer;
 
 pub use columns::{Columns, ComputeColumn};
@@ -30,6 +31,7 @@ pub use import::{Direction, Format, ImportOptions, ImportSummary, Mapping, impor
 pub use inspect::{Aspect, Availability, Bin, Inspection, Problem, Spread, inspect};
 pub use reader::Recordings;
 pub use source::Input;
+pub use synth::{Air, Crowd, Load, Mixture, Outage, Rhythm, Tier};
 pub use writer::TraceWriter;
 
 use crate::clock::Span;

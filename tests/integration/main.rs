@@ -30,4 +30,5 @@ mod trace_files;
 mod trace_import;
 mod trace_mutations;
 mod trace_pickles;
+mod trace_synth;
 mod wall_clock;
