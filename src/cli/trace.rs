@@ -1,5 +1,6 @@
 //! `gruppetto trace`: recordings of devices.
 
+mod fit;
 mod synth;
 
 use super::{Problem, print};
@@ -8,6 +9,7 @@ use crate::device::trace::{
     import, inspect,
 };
 use clap::{Args, Subcommand, ValueEnum};
+use fit::{FitArguments, fit_trace};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +23,8 @@ pub(super) enum TraceCommand {
     Import(ImportArguments),
     /// Make up a trace: devices that nobody recorded
     Synth(SynthArguments),
+    /// Turn a trace into [[fleet.class]] blocks for a scenario
+    Fit(FitArguments),
 }
 
 #[derive(Args)]
@@ -95,6 +99,7 @@ pub(super) fn trace(command: &TraceCommand, quiet: bool) -> Result<ExitCode, Pro
         }
         TraceCommand::Import(arguments) => import_trace(arguments, quiet)?,
         TraceCommand::Synth(arguments) => synth(arguments, quiet)?,
+        TraceCommand::Fit(arguments) => fit_trace(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

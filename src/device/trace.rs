@@ -10,10 +10,13 @@
 //!                                                                   │
 //!              inspect: what is in it, what is wrong ◄── rows ──────┤
 //!                          one Recording after the other ◄── Recordings
+//!                                                                   │
+//!                     fit: classes of devices for a scenario ◄──────┘
 //! ```
 
 mod columns;
 mod error;
+mod fit;
 mod import;
 mod inspect;
 mod number;
@@ -27,6 +30,7 @@ mod writer;
 
 pub use columns::{Columns, ComputeColumn};
 pub use error::TraceError;
+pub use fit::{Fit, FitClass, FitOptions, Lognormal, Presence, Quality, fit};
 pub use import::{Direction, Format, ImportOptions, ImportSummary, Mapping, import};
 pub use inspect::{Aspect, Availability, Bin, Inspection, Problem, Spread, inspect};
 pub use reader::Recordings;

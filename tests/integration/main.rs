@@ -27,6 +27,7 @@ mod shipped;
 mod simulated;
 mod support;
 mod trace_files;
+mod trace_fit;
 mod trace_import;
 mod trace_mutations;
 mod trace_pickles;

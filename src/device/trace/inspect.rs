@@ -10,6 +10,7 @@ mod words;
 
 pub use availability::Availability;
 pub use problems::Problem;
+pub(super) use spread::Weights;
 pub use spread::{Bin, Spread};
 
 use super::rows::{MOST_CHANGES, Row, Rows, is_later};
@@ -18,7 +19,6 @@ use crate::clock::Span;
 use availability::Windows;
 use problems::{Doubt, Problems};
 use serde::Serialize;
-use spread::Weights;
 
 /// What a trace holds. Times are in seconds, rates in Mbit/s, speeds in GFLOPS.
 #[derive(Clone, Debug, Serialize)]

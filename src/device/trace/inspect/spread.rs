@@ -42,7 +42,7 @@ const BARS: usize = 12;
 /// Weights of values. Values that agree in their first 12 binary digits share a place, under the
 /// smallest of them: quantiles are right to 0.03 %, and exact when there are few values.
 #[derive(Default)]
-pub(super) struct Weights {
+pub(in crate::device::trace) struct Weights {
     places: BTreeMap<u32, (f64, f64)>,
     min: f64,
     max: f64,
@@ -75,7 +75,7 @@ impl Weights {
     }
 
     /// Adds a value.
-    pub(super) fn weigh(&mut self, value: f64, weight: f64) {
+    pub(in crate::device::trace) fn weigh(&mut self, value: f64, weight: f64) {
         let is_first = self.places.is_empty();
         self.min = if is_first { value } else { self.min.min(value) };
         self.max = if is_first { value } else { self.max.max(value) };
@@ -85,8 +85,13 @@ impl Weights {
         place.1 += weight;
     }
 
+    /// Whether there are none.
+    pub(in crate::device::trace) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Everything about them, in a unit of `scale`.
-    pub(super) fn spread(&self, scale: f64) -> Spread {
+    pub(in crate::device::trace) fn spread(&self, scale: f64) -> Spread {
         let total: f64 = self.places.values().map(|(_, weight)| weight).sum();
         let quantile = |share: f64| {
             let mut below = 0.0;
