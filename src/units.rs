@@ -1,4 +1,4 @@
-//! Durations and rates as people write them: `"250ms"`, `"1h30m"`, `"20Mbps"`.
+//! Durations, rates and speeds as people write them: `"250ms"`, `"1h30m"`, `"20Mbps"`, `"4 GFLOPS"`.
 //!
 //! Durations are exact: `"0.1s"` is 100,000,000 ns, never a neighbouring double. What cannot be
 //! said in whole nanoseconds, or in 64 bits of them, is an error rather than a rounded value.
@@ -20,6 +20,9 @@ const TIME: [(&str, u64); 9] = [
 
 /// The units of data rates, in bits per second, and their powers of ten.
 const RATE: [(&str, u32); 4] = [("bps", 0), ("kbps", 3), ("Mbps", 6), ("Gbps", 9)];
+
+/// The units of compute speeds, in floating-point operations per second, and their powers of ten.
+const SPEED: [(&str, u32); 4] = [("FLOPS", 0), ("MFLOPS", 6), ("GFLOPS", 9), ("TFLOPS", 12)];
 
 /// Why a text is not a quantity with a unit. The text comes from a user who can fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,8 +52,8 @@ pub enum UnitError {
     /// More than 64 bits of nanoseconds, or more than a double can hold.
     #[error("`{0}` is too large: the clock ends after 584 years")]
     TooLong(String),
-    /// A rate that no double can hold.
-    #[error("`{0}` is too large for a rate")]
+    /// A rate or a speed that no double can hold.
+    #[error("`{0}` is too large")]
     TooFast(String),
 }
 
@@ -77,11 +80,21 @@ pub fn parse_duration(text: &str) -> Result<Span, UnitError> {
 
 /// Reads a data rate; the result is in bits per second.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
+    decimal(text, &RATE)
+}
+
+/// Reads a compute speed; the result is in floating-point operations per second.
+pub fn parse_speed(text: &str) -> Result<f64, UnitError> {
+    decimal(text, &SPEED)
+}
+
+/// A number with one of the `units`, each a power of ten.
+fn decimal<const N: usize>(text: &str, units: &[(&'static str, u32); N]) -> Result<f64, UnitError> {
     let (number, unit, tail) = split(start(text)?)?;
-    let (_, power) = RATE
+    let (_, power) = units
         .iter()
         .find(|(name, _)| *name == unit && tail.is_empty())
-        .ok_or_else(|| unknown(&format!("{unit}{tail}"), &RATE.map(|(name, _)| name)))?;
+        .ok_or_else(|| unknown(&format!("{unit}{tail}"), &units.map(|(name, _)| name)))?;
     // Letting the decimal parser see the power of ten rounds once, not twice.
     match format!("{number}e{power}").parse::<f64>() {
         Ok(rate) if rate.is_finite() => Ok(rate),
@@ -138,8 +151,13 @@ fn exact(number: &str, nanos: u64, text: &str) -> Result<u64, UnitError> {
 }
 
 fn unknown(unit: &str, known: &[&'static str]) -> UnitError {
-    let spelled =
-        unit.to_lowercase().replace("bits/s", "bps").replace("bit/s", "bps").replace("b/s", "bps");
+    let spelled = unit
+        .to_lowercase()
+        .replace("bits/s", "bps")
+        .replace("bit/s", "bps")
+        .replace("b/s", "bps")
+        .replace("flops/s", "flops")
+        .replace("flop/s", "flops");
     let long = match spelled.trim_end_matches('s') {
         "second" | "sec" => "s",
         "minute" | "min" => "m",
@@ -220,6 +238,21 @@ mod tests {
         ] {
             assert_eq!(parse_rate(text), Ok(rate), "{text}");
         }
+    }
+
+    #[test]
+    fn speeds_are_operations_per_second() {
+        for (text, speed) in
+            [("4 GFLOPS", 4e9), ("0.1TFLOPS", 1e11), (" 250  MFLOPS ", 2.5e8), ("1FLOPS", 1.0)]
+        {
+            assert_eq!(parse_speed(text), Ok(speed), "{text}");
+        }
+        let unknown = |unit: &str, nearest| UnitError::UnknownUnit { unit: unit.into(), nearest };
+        assert_eq!(parse_speed("4 Gflop/s"), Err(unknown("Gflop/s", Some("GFLOPS"))));
+        assert_eq!(parse_speed("4 gflops"), Err(unknown("gflops", Some("GFLOPS"))));
+        assert_eq!(parse_speed("4 GHz"), Err(unknown("GHz", None)));
+        assert_eq!(parse_speed("4"), Err(UnitError::NoUnit("4".into())));
+        assert_eq!(parse_speed("-4 GFLOPS"), Err(UnitError::Negative("-4 GFLOPS".into())));
     }
 
     #[test]
