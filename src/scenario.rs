@@ -40,17 +40,20 @@
 
 mod assign;
 mod client;
+mod device;
 mod dist;
 mod empirical;
 mod error;
 mod expect;
 mod fleet;
+mod habits;
 mod optimizer;
 mod overrides;
 mod plan;
 mod quadratic;
 mod read;
 mod render;
+mod replay;
 mod resolved;
 mod rules;
 mod schema;

@@ -90,6 +90,16 @@ impl Tape {
         self.tracks.iter().all(|track| self.first(track).is_some_and(|p| p.compute.is_some()))
     }
 
+    /// Whether every recording tells the link to the server.
+    pub fn tells_up(&self) -> bool {
+        self.tracks.iter().all(|track| self.first(track).is_some_and(|p| p.up.is_some()))
+    }
+
+    /// Whether every recording tells the link from the server.
+    pub fn tells_down(&self) -> bool {
+        self.tracks.iter().all(|track| self.first(track).is_some_and(|p| p.down.is_some()))
+    }
+
     /// Whether any recording tells when the device is there.
     pub fn tells_availability(&self) -> bool {
         !self.toggles.is_empty()
@@ -203,6 +213,7 @@ mod tests {
         assert_eq!((tape.length(0), tape.length(1)), (9_000_000_000, 0));
         assert!(tape.toggles(1).is_empty());
         assert!(tape.knows_its_ends() && tape.tells_compute() && tape.tells_availability());
+        assert!(!tape.tells_up() && !tape.tells_down(), "only one recording tells its uplink");
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub(super) fn read(
                 (Unit::Rate, None, Ok(_)) => {
                     error.help("say the unit of the column: `unit = \"kbps\"`")
                 }
+                (Unit::Speed, None, Ok(_)) => {
+                    error.help("say the unit of the column: `unit = \"GFLOPS\"`")
+                }
                 _ => error,
             }
         })?);

@@ -1,10 +1,11 @@
 //! `[fleet]`: who computes, and how fast.
 
-use super::dist;
+use super::device;
 use super::error::ScenarioError;
 use super::quadratic::normalized;
+use super::replay::Tapes;
 use super::section::Section;
-use super::solver::{self, Terms};
+use super::solver;
 use super::tree::Node;
 use super::value::Unit;
 use crate::device::{Assign, ClassConfig, ComputeConfig, FleetConfig};
@@ -16,6 +17,7 @@ use crate::solver::Solver;
 pub(super) fn read(
     root: &mut Section<'_>,
     common: Solver,
+    tapes: &Tapes,
 ) -> Result<Option<(FleetConfig, Vec<Solver>)>, ScenarioError> {
     if root.get("fleet").is_none() {
         return Ok(None);
@@ -26,6 +28,8 @@ pub(super) fn read(
         .get("assign")
         .map_or(Ok(Assign::Random), |node| node.one_of("assign", &assigns, &[]))?;
     let list = section.require("class", "the classes of devices, each begun by [[fleet.class]]")?;
+    let server_uplink = read_server_link(&mut section, "server_uplink")?;
+    let server_downlink = read_server_link(&mut section, "server_downlink")?;
     section.finish("here")?;
     let nodes = list.array("one [[fleet.class]] or more")?;
     if nodes.is_empty() {
@@ -37,7 +41,7 @@ pub(super) fn read(
     let mut classes = Vec::<ClassConfig>::new();
     let mut solvers = Vec::new();
     for node in nodes {
-        let (class, terms) = read_class(node)?;
+        let (class, terms) = device::read(node, tapes)?;
         let solver = terms.over(common);
         solver::check(&solver, node)?;
         solvers.push(solver);
@@ -52,7 +56,6 @@ pub(super) fn read(
     for (class, share) in classes.iter_mut().zip(shares) {
         class.share = share;
     }
-    let (server_uplink, server_downlink) = (None, None);
     Ok(Some((FleetConfig { assign, classes, server_uplink, server_downlink }, solvers)))
 }
 
@@ -80,63 +83,18 @@ pub(super) fn uniform() -> FleetConfig {
     }
 }
 
-/// Reads one class and what it says of the law; its share is settled with those of the others.
-fn read_class(node: &Node) -> Result<(ClassConfig, Terms), ScenarioError> {
-    let mut section = Section::open("fleet.class", node)?;
-    let name = section.require("name", "shown in tables and files")?.identifier("class")?;
-    section.get("share");
-    let step = section.require("step_time", "the time of one local step, such as \"25ms\"")?;
-    let step_time = bounded(step, "step_time", Unit::Time, (1.0, "1ns"))?;
-    let jitter = match section.get("jitter") {
-        Some(node) => node.number_that("jitter", "a number from 0 to 2", |jitter| {
-            (0.0..=2.0).contains(&jitter)
-        })?,
-        None => 0.0,
+/// `server_uplink` or `server_downlink`, in whole bits per second.
+fn read_server_link(
+    section: &mut Section<'_>,
+    key: &'static str,
+) -> Result<Option<u64>, ScenarioError> {
+    let Some(node) = section.get(key) else {
+        return Ok(None);
     };
-    let mut link = |key| {
-        section.get(key).map(|node| bounded(node, key, Unit::Rate, (1.0, "1bps"))).transpose()
-    };
-    let (uplink, downlink) = (link("uplink")?, link("downlink")?);
-    let latency = match section.get("latency") {
-        Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
-        None => Dist::fixed(0.0),
-    };
-    let dropout = match section.get("dropout") {
-        Some(node) => {
-            let chance = |chance| (0.0..=1.0).contains(&chance);
-            node.number_that("dropout", "a chance, from 0 to 1", chance)?
-        }
-        None => 0.0,
-    };
-    let terms = Terms::read(&mut section)?;
-    section.finish("in a class")?;
-    let class = ClassConfig {
-        name,
-        share: 0.0,
-        compute: Some(ComputeConfig::StepTime(step_time)),
-        jitter,
-        uplink,
-        downlink,
-        latency,
-        dropout,
-        trace: None,
-        availability: None,
-        slowdown: None,
-        thermal: None,
-    };
-    Ok((class, terms))
-}
-
-/// A DIST that never falls below a limit.
-fn bounded(
-    node: &Node,
-    name: &str,
-    unit: Unit,
-    (limit, spelled): (f64, &str),
-) -> Result<Dist, ScenarioError> {
-    let dist = dist::floored(dist::read(node, unit)?, limit);
-    dist::never_below(&dist, limit, spelled, name, node)?;
-    Ok(dist)
+    match node.quantity(Unit::Rate)?.round() {
+        rate if rate >= 1.0 => Ok(Some(rate as u64)),
+        _ => Err(node.at.error(format!("`{key}` lets nothing through")).expected("1bps or more")),
+    }
 }
 
 fn read_shares(classes: &[Node]) -> Result<Vec<f64>, ScenarioError> {

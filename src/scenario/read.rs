@@ -3,6 +3,7 @@
 use super::assign::{self, Assignment};
 use super::error::ScenarioError;
 use super::plan::{Plan, Scenario, Variant};
+use super::replay::Tapes;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, resolved, rules, server, stop, task};
@@ -15,7 +16,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let description = root.get("description").map_or(Ok(String::new()), read_description)?;
     let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
     let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
-    let variants = read_variants(&mut root, tree)?;
+    let variants = read_variants(&mut root, tree, &Tapes::default())?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
     let resolved = resolved::write(tree, seed);
@@ -30,9 +31,13 @@ fn read_description(node: &Node) -> Result<String, ScenarioError> {
     }
 }
 
-fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, ScenarioError> {
+fn read_variants(
+    root: &mut Section<'_>,
+    tree: &Node,
+    tapes: &Tapes,
+) -> Result<Vec<Variant>, ScenarioError> {
     let Some(list) = root.get("variant") else {
-        let plan = read_plan(tree)?;
+        let plan = read_plan(tree, tapes)?;
         let name = match plan.server.rule.weighting {
             Weighting::FedNova => "fednova",
             Weighting::FedAvg => "fedavg",
@@ -46,7 +51,7 @@ fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, Sc
     }
     let mut variants = Vec::<Variant>::new();
     for node in nodes {
-        let variant = read_variant(node, tree)?;
+        let variant = read_variant(node, tree, tapes)?;
         if variants.iter().any(|other| other.name == variant.name) {
             let error = node
                 .place("name")
@@ -58,7 +63,7 @@ fn read_variants(root: &mut Section<'_>, tree: &Node) -> Result<Vec<Variant>, Sc
     Ok(variants)
 }
 
-fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
+fn read_variant(node: &Node, tree: &Node, tapes: &Tapes) -> Result<Variant, ScenarioError> {
     let mut section = Section::open("variant", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
     let set = match section.get("set") {
@@ -77,7 +82,7 @@ fn read_variant(node: &Node, tree: &Node) -> Result<Variant, ScenarioError> {
     };
     let mut own = tree.clone();
     assign::apply(&mut own, &set)?;
-    let plan = read_plan(&own).map_err(in_variant)?;
+    let plan = read_plan(&own, tapes).map_err(in_variant)?;
     Ok(Variant { name, plan })
 }
 
@@ -97,12 +102,12 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
     }
 }
 
-fn read_plan(tree: &Node) -> Result<Plan, ScenarioError> {
+fn read_plan(tree: &Node, tapes: &Tapes) -> Result<Plan, ScenarioError> {
     let mut root = Section::open("", tree)?;
     let task = task::read(&mut root)?;
     let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
-    let given = fleet::read(&mut root, client.recipe.common)?;
+    let given = fleet::read(&mut root, client.recipe.common, tapes)?;
     let fleet = given.map(|(fleet, solvers)| {
         client.recipe.classes = solvers;
         fleet

@@ -15,7 +15,8 @@ fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
         Raw::Table(table) => {
             for entry in &mut table.entries {
                 match (parent, entry.key.as_str(), &mut entry.node.value) {
-                    (_, "empirical", Raw::String(path)) | ("init", "file", Raw::String(path)) => {
+                    (_, "empirical" | "trace", Raw::String(path))
+                    | ("init" | "trace", "file", Raw::String(path)) => {
                         *path = absolute(folder, path);
                     }
                     _ => anchor_under(&mut entry.node, &entry.key, folder),

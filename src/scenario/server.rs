@@ -136,23 +136,13 @@ fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
     let mut section = Section::open("server.close", node)?;
     let close = match section.exactly_one(&["deadline", "first", "buffer", "window"])? {
         ("buffer", node) => Close::Buffer(node.whole("buffer", 1..=1_000_000_000)? as usize),
-        ("window", node) => match node.duration()? {
-            Span::ZERO => {
-                let error = node.at.error("a window of zero never lets time pass");
-                return Err(error.expected("more than 0s"));
-            }
-            span => Close::Window(span),
-        },
+        ("window", node) => {
+            Close::Window(node.positive_duration("a window of zero never lets time pass")?)
+        }
         ("deadline", node) if matches!(node.value, Raw::Table(_)) => read_adaptive(node)?,
-        ("deadline", node) => match node.duration()? {
-            Span::ZERO => {
-                return Err(node
-                    .at
-                    .error("a deadline of zero lets nobody finish")
-                    .expected("more than 0s"));
-            }
-            span => Close::Deadline(span),
-        },
+        ("deadline", node) => {
+            Close::Deadline(node.positive_duration("a deadline of zero lets nobody finish")?)
+        }
         (_, node) => {
             let of = section.require("of", "how many clients are asked")?;
             let of = of

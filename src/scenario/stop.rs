@@ -3,7 +3,6 @@
 use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use crate::clock::Span;
 use crate::data::TaskKind;
 use crate::metric::{Bound, Metric};
 use crate::policy::{Stop, Target};
@@ -24,7 +23,10 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
     let mut section = root.open_in("stop")?;
     let rounds =
         section.get("rounds").map(|node| node.whole("rounds", 1..=i64::MAX as u64)).transpose()?;
-    let time = section.get("time").map(read_time).transpose()?;
+    let time = section
+        .get("time")
+        .map(|node| node.positive_duration("`time` cannot be zero"))
+        .transpose()?;
     let target = section.get("target").map(|node| read_target(node, task)).transpose()?;
     let divergence = section.get("divergence").map_or(Ok(Some(DIVERGENCE)), read_divergence)?;
     let at = section.at.clone();
@@ -32,13 +34,6 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
     match (rounds, time, target) {
         (None, None, None) => Err(missing(at.error("nothing ends the run: [stop] is empty"))),
         _ => Ok(Stop { rounds, time, target, divergence }),
-    }
-}
-
-fn read_time(node: &Node) -> Result<Span, ScenarioError> {
-    match node.duration()? {
-        Span::ZERO => Err(node.at.error("`time` cannot be zero").expected("more than 0s")),
-        span => Ok(span),
     }
 }
 

@@ -1,11 +1,11 @@
-//! Values of the tree as numbers, names, durations and rates.
+//! Values of the tree as numbers, names, durations, rates and speeds.
 
 use super::error::ScenarioError;
 use super::render::short;
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
 use crate::clock::Span;
-use crate::units::{UnitError, parse_duration, parse_rate};
+use crate::units::{UnitError, parse_duration, parse_rate, parse_speed};
 use std::ops::RangeInclusive;
 
 /// What kind of number a key holds.
@@ -17,6 +17,8 @@ pub(super) enum Unit {
     Time,
     /// A data rate, read as bits per second.
     Rate,
+    /// A compute speed, read as floating-point operations per second.
+    Speed,
 }
 
 impl Unit {
@@ -26,6 +28,7 @@ impl Unit {
             Unit::Plain => "a number without a unit",
             Unit::Time => "a duration such as \"30s\"; units: ns us ms s m h d",
             Unit::Rate => "a rate such as \"20Mbps\"; units: bps kbps Mbps Gbps",
+            Unit::Speed => "a speed such as \"4 GFLOPS\"; units: FLOPS MFLOPS GFLOPS TFLOPS",
         }
     }
 
@@ -35,6 +38,7 @@ impl Unit {
             Unit::Plain => "",
             Unit::Time => "s",
             Unit::Rate => "Mbps",
+            Unit::Speed => " GFLOPS",
         }
     }
 
@@ -44,6 +48,7 @@ impl Unit {
             Unit::Plain => text.trim().parse().map_err(|_| UnitError::NoNumber(short(text))),
             Unit::Time => parse_duration(text).map(|span| span.nanos() as f64),
             Unit::Rate => parse_rate(text),
+            Unit::Speed => parse_speed(text),
         }
     }
 }
@@ -127,6 +132,14 @@ impl Node {
     /// A duration.
     pub fn duration(&self) -> Result<Span, ScenarioError> {
         self.with_unit(Unit::Time, parse_duration)
+    }
+
+    /// A duration that is not zero; `wrong` says what is wrong with zero.
+    pub fn positive_duration(&self, wrong: &str) -> Result<Span, ScenarioError> {
+        match self.duration()? {
+            Span::ZERO => Err(self.at.error(wrong).expected("more than 0s")),
+            span => Ok(span),
+        }
     }
 
     /// A number in the base unit of its kind.

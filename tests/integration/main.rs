@@ -18,6 +18,7 @@ mod predictions;
 mod properties;
 mod refusals;
 mod repeatable;
+mod scenario_devices;
 mod scenario_docs;
 mod scenario_errors;
 mod scenario_hostile;

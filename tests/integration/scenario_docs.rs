@@ -80,6 +80,10 @@ fn every_key_is_documented() {
         "[[fleet.class]]\noops = 1",
         "[[expect]]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
         "[record]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
+        "[[fleet.class]]\nname = \"d\"\ntrace = { oops = 1 }",
+        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\navailability = { oops = 1 }",
+        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nslowdown = { oops = 1 }",
+        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nthermal = { oops = 1 }",
         "task.size = { oops = 1 }",
     ] {
         let keys = listed(table);

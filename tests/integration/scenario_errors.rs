@@ -7,17 +7,20 @@
 
 use gruppetto::scenario::Scenario;
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     include_str!("broken/top-level.txt"),
     include_str!("broken/stop.txt"),
     include_str!("broken/task.txt"),
     include_str!("broken/client.txt"),
     include_str!("broken/server.txt"),
     include_str!("broken/fleet.txt"),
+    include_str!("broken/device.txt"),
     include_str!("broken/variant.txt"),
     include_str!("broken/expect.txt"),
 ];
 
+/// Broken traces stand beside the cases.
+const NAME: &str = "tests/integration/broken/case.toml";
 const HEAD: &str = "name = \"t\"\nstop.rounds = 5\n";
 const TAIL: &str = "\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1ms\"\n";
 
@@ -65,7 +68,7 @@ fn assert_all(cases: &[Case]) {
 #[test]
 fn every_broken_scenario_says_what_is_wrong_and_where() {
     let cases: Vec<Case> = FILES.into_iter().flat_map(cases).collect();
-    assert!(cases.len() >= 200, "only {} cases were found", cases.len());
+    assert!(cases.len() >= 250, "only {} cases were found", cases.len());
     assert_all(&cases);
 }
 
@@ -111,7 +114,7 @@ fn check(case: &Case) -> Result<(), String> {
     let (before, rest) = marked.split_once('«').ok_or_else(unmarked)?;
     let (under, after) = rest.split_once('»').ok_or_else(unmarked)?;
     let text = format!("{before}{under}{after}");
-    let shown = match Scenario::parse("dir/case.toml", &text, &[], None) {
+    let shown = match Scenario::parse(NAME, &text, &[], None) {
         Ok(_) => return Err(format!("accepted:\n{text}")),
         Err(error) => error.to_string(),
     };
@@ -123,7 +126,7 @@ fn check(case: &Case) -> Result<(), String> {
     if shown.lines().next() != Some(&format!("error: {message}")) {
         return wrong("another message");
     }
-    if !shown.contains(&format!("--> dir/case.toml:{line}:{column}\n")) {
+    if !shown.contains(&format!("--> {NAME}:{line}:{column}\n")) {
         return wrong("another place");
     }
     // The carets stand under exactly the marked text.

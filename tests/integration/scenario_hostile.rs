@@ -26,20 +26,33 @@ batch = 20
 work = { epochs = { uniform = [1, 5] }, redraw = "once" }
 
 [server]
-close = { first = 5, of = 8 }
+close = { deadline = "30s" }
 weighting = "fednova"
+
+[fleet]
+server_uplink = "1Gbps"
+server_downlink = "500Mbps"
 
 [[fleet.class]]
 name = "fast"
 share = 0.25
-step_time = { lognormal = { median = "25ms", sigma = 0.2 } }
+speed = { lognormal = { median = "4 GFLOPS", sigma = 0.2 } }
 uplink = "20Mbps"
+availability = { trace = "traces/six-phones.csv", repeat = true, shift = "random" }
+thermal = { curve = [["2m", 0.7], ["10m", 0.5]], cooling = 0.5 }
 
 [[fleet.class]]
 name = "slow"
-share = 0.75
+share = 0.5
 step_time = "180ms"
 jitter = 0.05
+slowdown = { factor = 4.0, every = { exponential = { mean = "10m" } }, lasting = "1m" }
+availability = { on = { exponential = { mean = "20m" } }, off = "40m" }
+
+[[fleet.class]]
+name = "recorded"
+share = 0.25
+trace = { file = "traces/six-phones.csv", devices = "budget", repeat = "24h", assign = "random" }
 
 [[variant]]
 name = "nova"
@@ -232,6 +245,9 @@ const PIECES: &[&str] = &[
     "set = { a.b = 1 }",
     "server.",
     "\n[fleet]\n",
+    "trace = \"traces/six-phones.csv\"\n",
+    "{ trace = \"traces\" }",
+    " GFLOPS",
     "1e308",
     "9223372036854775807",
     "\n[[variant]]\n",

@@ -3,6 +3,7 @@
 use gruppetto::aggregate::Weighting;
 use gruppetto::clock::Span;
 use gruppetto::data::Init;
+use gruppetto::device::{Availability, ComputeConfig};
 use gruppetto::policy::{Amount, Close, Redraw, Sample, Work};
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::{Override, Scenario, ScenarioError};
@@ -64,6 +65,20 @@ fn set_assigns_at_the_end_of_its_path() {
     assert_eq!(slower[1].step_time().unwrap().shape, Shape::Lognormal { median: 1e9, sigma: 0.5 });
     let even = plan(&["fleet.class.slow.step_time.uniform=[\"1s\", \"2s\"]"]).fleet.classes;
     assert_eq!(even[1].step_time().unwrap().shape, Shape::Uniform(1e9, 2e9));
+    // A speed takes the place of a step time, and a trace that of times of coming and going.
+    let fast = plan(&["fleet.class.fast.speed=4 GFLOPS"]).fleet.classes;
+    assert_eq!(fast[0].compute, Some(ComputeConfig::Speed(Dist::fixed(4e9))));
+    let coming = [
+        "fleet.class.fast.availability.on.exponential.mean=20m",
+        "fleet.class.fast.availability.off=5m",
+    ];
+    let Some(Availability::OnOff { off, .. }) = &plan(&coming).fleet.classes[0].availability else {
+        panic!("comes and goes");
+    };
+    assert_eq!(*off, Dist::fixed(3e11));
+    let trace = "fleet.class.fast.availability.trace=traces/six-phones.csv";
+    let recorded = plan(&[&coming[..], &[trace]].concat()).fleet.classes;
+    assert!(matches!(recorded[0].availability, Some(Availability::Trace(_))));
     // Text, numbers and later assignments.
     assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
     assert_eq!(plan(&["client.lr=1e-3"]).client.recipe.common.lr, 1e-3);
@@ -84,11 +99,8 @@ fn errors_of_an_override_point_into_it() {
             "dedline",
         ),
         ("server.close={ deadline = 10 }", "10 has no unit", "10"),
-        (
-            "fleet.server_uplink=9",
-            "`server_uplink` in [fleet] is not yet supported",
-            "server_uplink",
-        ),
+        ("fleet.server_uplink=9", "9 has no unit", "9"),
+        ("record.timeline=off", "`timeline` in [record] is not yet supported", "timeline"),
         (
             "server.close={ deadline = [1 }",
             "invalid TOML: missing comma between array elements",
@@ -108,7 +120,9 @@ fn errors_of_an_override_point_into_it() {
         ("client.learning_rate=1", "did you mean `client.lr`?"),
         ("fleet.class.fats.jitter=0", "did you mean `fast`?"),
         ("fleet.class.7.jitter=0", "one of: fast, slow"),
-        ("fleet.server_uplink.x=1", "`fleet.server_uplink` is not yet supported"),
+        ("fleet.server_uplink.x=1", "`fleet.server_uplink.x` leads nowhere"),
+        ("fleet.server_link=1Gbps", "did you mean `fleet.server_uplink`?"),
+        ("fleet.class.fast.slowdown.facto=2", "did you mean `fleet.class.fast.slowdown.factor`?"),
         ("task.partition.scheme=iid", "`task.partition` is not yet supported"),
         ("variant.a.set=1", "a path outside [[variant]]"),
         ("seed", "path=value"),
@@ -173,6 +187,22 @@ fn assert_round_trip(scenario: &Scenario) {
     assert_eq!(&again, scenario);
 }
 
+/// Goes on with the last class of the base.
+const CHANGES: &str = r#"
+trace = { file = "traces/six-phones.csv", devices = "budget", repeat = "24h" }
+[fleet.class.slowdown]
+factor = 2
+every = { exponential = { mean = "10m" } }
+lasting = "1m"
+[fleet.class.thermal]
+curve = [["2m", 0.7], ["10m", 0.5]]
+[[variant]]
+name = "a"
+[[variant]]
+name = "b"
+set = { fleet.class.slow.trace = "traces/six-phones.csv" }
+"#;
+
 #[test]
 fn the_resolved_scenario_is_the_same_scenario() {
     let variants = "[[variant]]\nname = \"a\"\nset = { server.weighting = \"fedavg\", server.close = { deadline = \"9s\" }, fleet.class.slow.jitter = 0.1 }\n\
@@ -192,6 +222,10 @@ fn the_resolved_scenario_is_the_same_scenario() {
             &["server.close.first=2", "server.close.of=3", "client.work.steps=3", "seed=77"],
         ),
         (format!("{BASE}{variants}"), &["server.evaluate_every=3"]),
+        (
+            format!("{}{CHANGES}", BASE.replace("step_time = {", "# {")),
+            &["fleet.server_uplink=1Gbps"],
+        ),
         (quadratic.to_string(), &[]),
         (quadratic.to_string(), &["task.init.normal=0.5", "name=renamed"]),
     ] {
@@ -206,8 +240,13 @@ fn the_resolved_scenario_finds_its_files() {
     let file = folder.path().join("s.toml");
     fs::write(folder.path().join("t.csv"), "t\n20ms\n30ms\n").unwrap();
     fs::write(folder.path().join("x.safetensors"), "").unwrap();
+    fs::create_dir(folder.path().join("traces")).unwrap();
+    let trace = "device,time [s],up [Mbps],available\na,0,1,1\na,9,2,0\nb,0,3,0\n";
+    fs::write(folder.path().join("traces/t.csv"), trace).unwrap();
     let text = "name = \"t\"\nstop.rounds = 5\ntask.init.file = \"x.safetensors\"\n[[fleet.class]]\nname = \"d\"\n\
-        step_time = { empirical = \"t.csv\", column = \"t\" }\n[[variant]]\nname = \"v\"\nset = { task.init.file = \"./x.safetensors\" }\n";
+        step_time = { empirical = \"t.csv\", column = \"t\" }\n\
+        trace = { file = \"traces/t.csv\" }\navailability = { trace = \"traces/t.csv\" }\n\
+        [[variant]]\nname = \"v\"\nset = { task.init.file = \"./x.safetensors\", fleet.class.d.trace = \"traces/t.csv\" }\n";
     fs::write(&file, text).unwrap();
     let scenario = Scenario::load(&file, &[], None).unwrap();
     let expected = Init::File(folder.path().join("x.safetensors"));

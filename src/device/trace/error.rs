@@ -42,9 +42,15 @@ impl TraceError {
         self.kind == io::ErrorKind::BrokenPipe
     }
 
-    /// Place and problem, without the file and the help: a line in a list of problems.
-    pub(super) fn brief(&self) -> String {
+    /// Place and problem, without the file and the help: a line in a list of problems, or part of
+    /// a message that names the file in another way.
+    pub fn brief(&self) -> String {
         if self.at.is_empty() { self.what.clone() } else { format!("{}: {}", self.at, self.what) }
+    }
+
+    /// What to do about it, if there is something to say.
+    pub fn advice(&self) -> Option<&str> {
+        self.help.as_deref()
     }
 }
 

@@ -1,0 +1,127 @@
+//! `[[fleet.class]]`: what the devices of a class are like.
+
+use super::dist;
+use super::error::ScenarioError;
+use super::habits;
+use super::replay::{self, Tapes};
+use super::section::Section;
+use super::solver::Terms;
+use super::tree::Node;
+use super::value::Unit;
+use crate::device::{ClassConfig, ComputeConfig, Replay, Tape};
+use crate::random::Dist;
+
+/// Reads one class and what it says of the law; its share is settled with those of the others.
+pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<(ClassConfig, Terms), ScenarioError> {
+    let mut section = Section::open("fleet.class", node)?;
+    let name = section.require("name", "shown in tables and files")?.identifier("class")?;
+    section.get("share");
+    let trace = section.get("trace").map(|node| replay::read(node, tapes)).transpose()?;
+    let compute = read_compute(&mut section, trace.as_ref())?;
+    let jitter = match section.get("jitter") {
+        Some(node) => node.number_that("jitter", "a number from 0 to 2", |jitter| {
+            (0.0..=2.0).contains(&jitter)
+        })?,
+        None => 0.0,
+    };
+    let tape = trace.as_ref().map(|replay| &*replay.tape);
+    let uplink = read_link(&mut section, "uplink", tape.is_some_and(Tape::tells_up))?;
+    let downlink = read_link(&mut section, "downlink", tape.is_some_and(Tape::tells_down))?;
+    let latency = match section.get("latency") {
+        Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
+        None => Dist::fixed(0.0),
+    };
+    let dropout = match section.get("dropout") {
+        Some(node) => {
+            let chance = |chance| (0.0..=1.0).contains(&chance);
+            node.number_that("dropout", "a chance, from 0 to 1", chance)?
+        }
+        None => 0.0,
+    };
+    let availability_at = section.get("availability");
+    let availability =
+        availability_at.map(|node| habits::read_availability(node, tapes)).transpose()?;
+    if let (Some(node), Some(tape)) = (availability_at, tape)
+        && !tape.tells_speeds()
+    {
+        let error = node.at.error("nothing is left of the trace: it tells availability alone");
+        return Err(error.expected("either `trace` or `availability` in this class"));
+    }
+    let slowdown = section.get("slowdown").map(habits::read_slowdown).transpose()?;
+    let thermal = section.get("thermal").map(habits::read_thermal).transpose()?;
+    let terms = Terms::read(&mut section)?;
+    section.finish("in a class")?;
+    let class = ClassConfig {
+        name,
+        share: 0.0,
+        compute,
+        jitter,
+        uplink,
+        downlink,
+        latency,
+        dropout,
+        trace,
+        availability,
+        slowdown,
+        thermal,
+    };
+    Ok((class, terms))
+}
+
+/// `step_time` or `speed`; neither if the trace tells it of every device.
+fn read_compute(
+    section: &mut Section<'_>,
+    trace: Option<&Replay>,
+) -> Result<Option<ComputeConfig>, ScenarioError> {
+    let given = ["step_time", "speed"].map(|key| (key, section.get(key)));
+    if trace.is_some_and(|replay| replay.tape.tells_compute()) {
+        return match given.iter().find_map(|(key, node)| Some((key, (*node)?))) {
+            Some((key, node)) => Err(already_told(node, key, "how fast every device computes")),
+            None => Ok(None),
+        };
+    }
+    if given.iter().all(|(_, node)| node.is_none()) {
+        let what = "the time of one local step, such as \"25ms\"; or `speed`, such as \"4 GFLOPS\"";
+        return section.require("step_time", what).map(|_| None).map_err(|error| match trace {
+            Some(_) => error.note("the trace does not tell how fast every device computes"),
+            None => error,
+        });
+    }
+    let compute = match section.exactly_one(&["step_time", "speed"])? {
+        ("speed", node) => {
+            ComputeConfig::Speed(bounded(node, "speed", Unit::Speed, (1.0, "1 FLOPS"))?)
+        }
+        (_, node) => ComputeConfig::StepTime(bounded(node, "step_time", Unit::Time, (1.0, "1ns"))?),
+    };
+    Ok(Some(compute))
+}
+
+/// `uplink` or `downlink`; `told`: the trace tells it of every device.
+fn read_link(
+    section: &mut Section<'_>,
+    key: &'static str,
+    told: bool,
+) -> Result<Option<Dist>, ScenarioError> {
+    match section.get(key) {
+        Some(node) if told => Err(already_told(node, key, &format!("the {key} of every device"))),
+        Some(node) => bounded(node, key, Unit::Rate, (1.0, "1bps")).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn already_told(node: &Node, key: &str, what: &str) -> ScenarioError {
+    let error = node.at.error(format!("the trace already tells {what}"));
+    error.expected(format_args!("no `{key}` beside this `trace`"))
+}
+
+/// A DIST that never falls below a limit.
+pub(super) fn bounded(
+    node: &Node,
+    name: &str,
+    unit: Unit,
+    (limit, spelled): (f64, &str),
+) -> Result<Dist, ScenarioError> {
+    let dist = dist::floored(dist::read(node, unit)?, limit);
+    dist::never_below(&dist, limit, spelled, name, node)?;
+    Ok(dist)
+}
