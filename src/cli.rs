@@ -27,8 +27,8 @@ pub fn main(arguments: Arguments) -> ExitCode {
     arguments.start_logging();
     let done = match &arguments.command {
         Command::Run(run) => run_scenario(run, arguments.quiet),
-        Command::Check(check) => check_scenario(check),
-        Command::Theory(theory) => predict(theory),
+        Command::Check(check) => check_scenario(check, arguments.quiet),
+        Command::Theory(theory) => predict(theory, arguments.quiet),
         Command::Trace(command) => trace::trace(command, arguments.quiet),
         Command::Bench { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
@@ -66,6 +66,7 @@ impl Problem {
 
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = load(arguments)?;
+    warn(&scenario, quiet);
     let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     let mut bars = Bars::new(&scenario, quiet || arguments.json);
@@ -98,8 +99,9 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
 }
 
-fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
+fn check_scenario(arguments: &CheckArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+    warn(&scenario, quiet);
     preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
     let estimates = estimate(&scenario, threads).map_err(Problem::usage)?;
@@ -114,8 +116,9 @@ fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn predict(arguments: &TheoryArguments) -> Result<ExitCode, Problem> {
+fn predict(arguments: &TheoryArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+    warn(&scenario, quiet);
     preflight(&scenario, true).map_err(Problem::usage)?;
     let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;
     let text = match &arguments.sweep {
@@ -171,6 +174,14 @@ fn curves(outlooks: &[Outlook], sweep: &Sweep) -> Result<String, Problem> {
 
 fn load(arguments: &RunArguments) -> Result<Scenario, Problem> {
     arguments.scenario.load().map_err(Problem::usage)
+}
+
+/// Tells what is odd about a scenario, in the form in which errors are told.
+fn warn(scenario: &Scenario, quiet: bool) {
+    for warning in scenario.warnings.iter().filter(|_| !quiet) {
+        // Nobody may be there to read it.
+        let _ = writeln!(std::io::stderr(), "{warning}");
+    }
 }
 
 fn heading(scenario: &Scenario) -> String {

@@ -92,6 +92,10 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
                 .at
                 .error(format!("`{}` is not yet supported", schema::join(table, &key.name))));
         }
+        if schema::join(table, &key.name) == "event" {
+            let error = key.at.error("events have no names that a path could go by");
+            return Err(error.expected("all of them: event = [{ at = \"10m\", slow = 4.0 }]"));
+        }
         let Some(next) = schema::child(table, &key.name) else {
             return Err(nowhere(path, &tail[0]));
         };

@@ -65,6 +65,11 @@ impl ScenarioError {
         self
     }
 
+    /// The same as something that is odd without being wrong.
+    pub(super) fn as_warning(&self) -> String {
+        Shown(self, "warning").to_string()
+    }
+
     /// The first line of the diagnostic, without the word `error`.
     pub fn message(&self) -> &str {
         &self.0.message
@@ -81,8 +86,18 @@ impl Where {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnostic { message, place, notes } = &*self.0;
-        write!(f, "error: {}", render::clean(message))?;
+        Shown(self, "error").fmt(f)
+    }
+}
+
+/// A diagnostic after a word that says how bad it is.
+struct Shown<'a>(&'a ScenarioError, &'static str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown(ScenarioError(diagnostic), word) = self;
+        let Diagnostic { message, place, notes } = &**diagnostic;
+        write!(f, "{word}: {}", render::clean(message))?;
         let gutter = match place {
             Place::At(at) => render::snippet(f, at)?,
             Place::File(name) => {

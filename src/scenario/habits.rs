@@ -62,7 +62,7 @@ pub(super) fn read_slowdown(node: &Node) -> Result<Slowdown, ScenarioError> {
 }
 
 /// How many times as long a step takes.
-fn read_factor(node: &Node, name: &str) -> Result<f64, ScenarioError> {
+pub(super) fn read_factor(node: &Node, name: &str) -> Result<f64, ScenarioError> {
     let wanted = "a number above 0, up to 1 billion";
     node.number_that(name, wanted, |factor| factor > 0.0 && factor <= 1e9)
 }

@@ -24,6 +24,8 @@ pub struct Scenario {
     pub expects: Vec<Expect>,
     /// The scenario as TOML with overrides applied: enough to repeat the run.
     pub resolved: String,
+    /// What is odd about the scenario without being wrong, each with its place.
+    pub warnings: Vec<String>,
 }
 
 /// One variant: the scenario with its own overrides.

@@ -2,12 +2,21 @@
 
 use super::assign::{self, Assignment};
 use super::error::ScenarioError;
+use super::event::{self, Stage};
 use super::plan::{Plan, Scenario, Variant};
 use super::replay::Tapes;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, resolved, rules, server, stop, task};
 use crate::aggregate::Weighting;
+
+/// What the variants of a scenario have in common while they are read.
+#[derive(Default)]
+struct Findings {
+    tapes: Tapes,
+    /// What is odd, in words without and with the variant in which it was found.
+    warnings: Vec<(String, ScenarioError)>,
+}
 
 /// Reads a whole scenario.
 pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
@@ -16,11 +25,22 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let description = root.get("description").map_or(Ok(String::new()), read_description)?;
     let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
     let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
-    let variants = read_variants(&mut root, tree, &Tapes::default())?;
+    let mut findings = Findings::default();
+    let variants = read_variants(&mut root, tree, &mut findings)?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
     let resolved = resolved::write(tree, seed);
-    Ok(Scenario { name, description, seed, repeats, variants, record_clients, expects, resolved })
+    Ok(Scenario {
+        name,
+        description,
+        seed,
+        repeats,
+        variants,
+        record_clients,
+        expects,
+        resolved,
+        warnings: findings.warnings.iter().map(|(_, warning)| warning.as_warning()).collect(),
+    })
 }
 
 fn read_description(node: &Node) -> Result<String, ScenarioError> {
@@ -34,10 +54,10 @@ fn read_description(node: &Node) -> Result<String, ScenarioError> {
 fn read_variants(
     root: &mut Section<'_>,
     tree: &Node,
-    tapes: &Tapes,
+    findings: &mut Findings,
 ) -> Result<Vec<Variant>, ScenarioError> {
     let Some(list) = root.get("variant") else {
-        let plan = read_plan(tree, tapes)?;
+        let plan = read_plan(tree, findings)?;
         let name = match plan.server.rule.weighting {
             Weighting::FedNova => "fednova",
             Weighting::FedAvg => "fedavg",
@@ -51,7 +71,7 @@ fn read_variants(
     }
     let mut variants = Vec::<Variant>::new();
     for node in nodes {
-        let variant = read_variant(node, tree, tapes)?;
+        let variant = read_variant(node, tree, findings)?;
         if variants.iter().any(|other| other.name == variant.name) {
             let error = node
                 .place("name")
@@ -63,7 +83,11 @@ fn read_variants(
     Ok(variants)
 }
 
-fn read_variant(node: &Node, tree: &Node, tapes: &Tapes) -> Result<Variant, ScenarioError> {
+fn read_variant(
+    node: &Node,
+    tree: &Node,
+    findings: &mut Findings,
+) -> Result<Variant, ScenarioError> {
     let mut section = Section::open("variant", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
     let set = match section.get("set") {
@@ -82,7 +106,11 @@ fn read_variant(node: &Node, tree: &Node, tapes: &Tapes) -> Result<Variant, Scen
     };
     let mut own = tree.clone();
     assign::apply(&mut own, &set)?;
-    let plan = read_plan(&own, tapes).map_err(in_variant)?;
+    let known = findings.warnings.len();
+    let plan = read_plan(&own, findings).map_err(in_variant)?;
+    for (_, warning) in &mut findings.warnings[known..] {
+        *warning = in_variant(warning.clone());
+    }
     Ok(Variant { name, plan })
 }
 
@@ -96,18 +124,18 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
             Err(first
                 .at
                 .error(format!("a variant cannot change `{name}`"))
-                .expected("keys of: stop, task, client, server, fleet"))
+                .expected("keys of: stop, task, client, server, fleet; or `event`"))
         }
         _ => Ok(()),
     }
 }
 
-fn read_plan(tree: &Node, tapes: &Tapes) -> Result<Plan, ScenarioError> {
+fn read_plan(tree: &Node, findings: &mut Findings) -> Result<Plan, ScenarioError> {
     let mut root = Section::open("", tree)?;
     let task = task::read(&mut root)?;
     let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
-    let given = fleet::read(&mut root, client.recipe.common, tapes)?;
+    let given = fleet::read(&mut root, client.recipe.common, &findings.tapes)?;
     let fleet = given.map(|(fleet, solvers)| {
         client.recipe.classes = solvers;
         fleet
@@ -115,5 +143,15 @@ fn read_plan(tree: &Node, tapes: &Tapes) -> Result<Plan, ScenarioError> {
     let stop = stop::read(&mut root, &task.kind)?;
     rules::check(tree, &client, &server, fleet.as_ref())?;
     let fleet = fleet.unwrap_or_else(fleet::uniform);
-    Ok(Plan { task, client, server, fleet, events: Vec::new(), stop })
+    let stage = Stage { clients: task.clients, fleet: &fleet, close: server.close, stop: &stop };
+    let (events, warnings) = event::read(&mut root, &stage)?;
+    rules::check_rates(tree, &client, &events)?;
+    for warning in warnings {
+        // Variants share their events: what is odd about one is said once.
+        let said = warning.as_warning();
+        if findings.warnings.iter().all(|(other, _)| *other != said) {
+            findings.warnings.push((said, warning));
+        }
+    }
+    Ok(Plan { task, client, server, fleet, events, stop })
 }

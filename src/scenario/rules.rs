@@ -2,9 +2,10 @@
 
 use super::error::ScenarioError;
 use super::solver::short_number;
+use super::source::Where;
 use super::tree::Node;
 use crate::aggregate::Participation;
-use crate::device::FleetConfig;
+use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
 use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, Work};
 use crate::solver::{Solver, VarianceReduction};
 
@@ -49,34 +50,99 @@ pub(super) fn check(
 fn rates(tree: &Node, client: &ClientConfig) -> Result<(), ScenarioError> {
     let (least, most) = client.recipe.schedule().extremes();
     for law in &client.recipe.classes {
-        let (slowest, fastest) = (law.lr * least, law.lr * most);
-        if !(slowest >= 1e-300 && fastest <= 1e300) {
-            let error = tree.place("client.lr_schedule").error(format!(
-                "the learning rate becomes {:.1e}",
-                if fastest > 1e300 { fastest } else { slowest }
-            ));
-            return Err(error.expected("rates between 1e-300 and 1e300 in every round"));
-        }
-        let (tau, least) = Solver { lr: fastest, ..*law }.least_accumulation();
-        if least < 0.1 {
-            let error = tree.place("client.prox").error(format!(
-                "momentum and proximal term swing a client back to its start: ‖a‖₁ is {} after \
-                 {tau} steps",
-                short_number(least)
-            ));
-            return Err(error.expected("a smaller momentum or prox").note(
-                "the server divides a client's change by ‖a‖₁, how far the constant gradient 1 leads",
-            ));
-        }
-        if most > 1.0 && fastest * law.prox > 1.0 + 1e-12 {
-            let error = tree.place("client.lr_schedule").error(format!(
-                "lr · prox becomes {}: the proximal term would throw a client back beyond its start",
-                short_number(fastest * law.prox)
-            ));
-            return Err(error.expected("lr · prox up to 1 in every round"));
+        if let Some(wrong) = misfit(law, (law.lr * least, law.lr * most)) {
+            return Err(wrong.at(tree.place(wrong.key)));
         }
     }
     Ok(())
+}
+
+/// The same for what events make of them, one after another and all at once.
+pub(super) fn check_rates(
+    tree: &Node,
+    client: &ClientConfig,
+    events: &[EventConfig],
+) -> Result<(), ScenarioError> {
+    let (mut least, mut most) = client.recipe.schedule().extremes();
+    let common = client.recipe.common.lr;
+    let mut commons = vec![common];
+    for (index, event) in events.iter().enumerate() {
+        match event.effect {
+            Effect::Lr(LrEffect::To(lr)) => commons.push(lr),
+            Effect::Lr(LrEffect::Times(times)) => {
+                (least, most) = (least * times.min(1.0), most * times.max(1.0));
+            }
+            _ => continue,
+        }
+        for law in &client.recipe.classes {
+            let own = [law.lr];
+            let rates = if law.lr == common { &commons[..] } else { &own };
+            let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min) * least;
+            let fastest = rates.iter().copied().fold(0.0, f64::max) * most;
+            if let Some(wrong) = misfit(law, (slowest, fastest)) {
+                let list = tree.get("event").and_then(|list| list.array("[[event]]").ok());
+                let node = list.and_then(|nodes| nodes.get(index)).unwrap_or(tree);
+                return Err(wrong.at(node.place("lr")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a law cannot have some learning rates.
+struct Misfit {
+    /// What is to blame in a scenario without events.
+    key: &'static str,
+    message: String,
+    expected: &'static str,
+    note: Option<&'static str>,
+}
+
+impl Misfit {
+    fn at(&self, place: &Where) -> ScenarioError {
+        let error = place.error(&self.message).expected(self.expected);
+        match self.note {
+            Some(note) => error.note(note),
+            None => error,
+        }
+    }
+}
+
+fn misfit(law: &Solver, (slowest, fastest): (f64, f64)) -> Option<Misfit> {
+    if !(slowest >= 1e-300 && fastest <= 1e300) {
+        let rate = if fastest > 1e300 { fastest } else { slowest };
+        return Some(Misfit {
+            key: "client.lr_schedule",
+            message: format!("the learning rate becomes {rate:.1e}"),
+            expected: "rates between 1e-300 and 1e300 in every round",
+            note: None,
+        });
+    }
+    let (tau, least) = Solver { lr: fastest, ..*law }.least_accumulation();
+    if least < 0.1 {
+        return Some(Misfit {
+            key: "client.prox",
+            message: format!(
+                "momentum and proximal term swing a client back to its start: ‖a‖₁ is {} after \
+                 {tau} steps",
+                short_number(least)
+            ),
+            expected: "a smaller momentum or prox",
+            note: Some(
+                "the server divides a client's change by ‖a‖₁, how far the constant gradient 1 leads",
+            ),
+        });
+    }
+    let alpha = fastest * law.prox;
+    (alpha > 1.0 + 1e-12).then(|| Misfit {
+        key: "client.lr_schedule",
+        message: format!(
+            "lr · prox becomes {}: the proximal term would throw a client back beyond its start",
+            short_number(alpha)
+        ),
+        expected: "lr · prox up to 1 in every round",
+        note: None,
+    })
 }
 
 /// SCAFFOLD and VRLSGD take the mean gradient from how far a client moved, which only plain SGD

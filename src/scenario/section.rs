@@ -123,7 +123,9 @@ fn check(keys: &'static Keys, entry: &Entry) -> Result<(), ScenarioError> {
 /// How a table is written.
 fn shape(table: &str) -> String {
     match table {
-        "variant" | "expect" | "fleet.class" => format!("a table that begins with [[{table}]]"),
+        "variant" | "expect" | "event" | "fleet.class" => {
+            format!("a table that begins with [[{table}]]")
+        }
         "" | "stop" | "task" | "client" | "server" | "fleet" | "record" => {
             format!("a table that begins with [{table}]")
         }

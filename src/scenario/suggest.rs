@@ -25,6 +25,21 @@ const ALIASES: &[(&str, &str)] = &[
     ("mu", "client.prox"),
 ];
 
+/// What people may write in an `[[event]]`, and the key they look for.
+const OF_EVENTS: &[(&str, &str)] = &[
+    ("class", "select"),
+    ("clients", "select"),
+    ("fraction", "select"),
+    ("who", "select"),
+    ("time", "at"),
+    ("duration", "lasting"),
+    ("for", "lasting"),
+    ("factor", "slow"),
+    ("slowdown", "slow"),
+    ("uplink", "network"),
+    ("downlink", "network"),
+];
+
 /// No name is this long, and comparing a line of a megabyte takes its time.
 const LONGEST: usize = 64;
 
@@ -53,7 +68,10 @@ pub(super) fn key(table: &str, key: &str) -> Option<String> {
     if key.len() > LONGEST {
         return None;
     }
-    nearest(key, here.now.iter().copied())
+    let of_events = OF_EVENTS.iter().find(|(alias, _)| table == "event" && *alias == key);
+    of_events
+        .map(|(_, meant)| *meant)
+        .or_else(|| nearest(key, here.now.iter().copied()))
         .or_else(|| nearest(key, here.later.iter().copied()))
         .map(String::from)
         .or_else(|| path(&schema::join(table, key), None))
@@ -88,7 +106,9 @@ fn paths() -> impl Iterator<Item = String> {
     TABLES
         .iter()
         .filter(|keys| {
-            !keys.table.starts_with(schema::DIST) && !matches!(keys.table, "variant" | "expect")
+            !keys.table.starts_with(schema::DIST)
+                && !keys.table.starts_with("event")
+                && !matches!(keys.table, "variant" | "expect")
         })
         .flat_map(|keys| keys.now.iter().chain(keys.later).map(|key| schema::join(keys.table, key)))
 }

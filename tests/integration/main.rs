@@ -21,6 +21,7 @@ mod repeatable;
 mod scenario_devices;
 mod scenario_docs;
 mod scenario_errors;
+mod scenario_events;
 mod scenario_hostile;
 mod scenario_overrides;
 mod scenario_values;

@@ -84,6 +84,8 @@ fn every_key_is_documented() {
         "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\navailability = { oops = 1 }",
         "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nslowdown = { oops = 1 }",
         "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nthermal = { oops = 1 }",
+        "[[event]]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
+        "[[event]]\nround = 1\nslow = 2\nselect = { oops = 1 }\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
         "task.size = { oops = 1 }",
     ] {
         let keys = listed(table);

@@ -7,7 +7,7 @@
 
 use gruppetto::scenario::Scenario;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     include_str!("broken/top-level.txt"),
     include_str!("broken/stop.txt"),
     include_str!("broken/task.txt"),
@@ -15,6 +15,7 @@ const FILES: [&str; 9] = [
     include_str!("broken/server.txt"),
     include_str!("broken/fleet.txt"),
     include_str!("broken/device.txt"),
+    include_str!("broken/event.txt"),
     include_str!("broken/variant.txt"),
     include_str!("broken/expect.txt"),
 ];
@@ -68,7 +69,7 @@ fn assert_all(cases: &[Case]) {
 #[test]
 fn every_broken_scenario_says_what_is_wrong_and_where() {
     let cases: Vec<Case> = FILES.into_iter().flat_map(cases).collect();
-    assert!(cases.len() >= 250, "only {} cases were found", cases.len());
+    assert!(cases.len() >= 300, "only {} cases were found", cases.len());
     assert_all(&cases);
 }
 

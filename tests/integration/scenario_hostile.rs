@@ -54,6 +54,25 @@ name = "recorded"
 share = 0.25
 trace = { file = "traces/six-phones.csv", devices = "budget", repeat = "24h", assign = "random" }
 
+[[event]]
+at = "10m"
+select = { class = "slow", fraction = 0.5 }
+slow = 4.0
+lasting = "2m"
+
+[[event]]
+round = 7
+select = { clients = [0, 11] }
+network = { up = 0.5, down = 0 }
+
+[[event]]
+round = 9
+deadline = "20s"
+
+[[event]]
+at = "1h"
+lr = { times = 0.5 }
+
 [[variant]]
 name = "nova"
 
@@ -245,6 +264,9 @@ const PIECES: &[&str] = &[
     "set = { a.b = 1 }",
     "server.",
     "\n[fleet]\n",
+    "\n[[event]]\n",
+    "join = true\n",
+    "select = \"all\"\n",
     "trace = \"traces/six-phones.csv\"\n",
     "{ trace = \"traces\" }",
     " GFLOPS",

@@ -79,6 +79,9 @@ fn set_assigns_at_the_end_of_its_path() {
     let trace = "fleet.class.fast.availability.trace=traces/six-phones.csv";
     let recorded = plan(&[&coming[..], &[trace]].concat()).fleet.classes;
     assert!(matches!(recorded[0].availability, Some(Availability::Trace(_))));
+    // Events are given all at once.
+    let events = plan(&["event=[{ round = 2, slow = 4 }, { at = \"1m\", offline = true }]"]).events;
+    assert_eq!(events.len(), 2);
     // Text, numbers and later assignments.
     assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
     assert_eq!(plan(&["client.lr=1e-3"]).client.recipe.common.lr, 1e-3);
@@ -101,6 +104,7 @@ fn errors_of_an_override_point_into_it() {
         ("server.close={ deadline = 10 }", "10 has no unit", "10"),
         ("fleet.server_uplink=9", "9 has no unit", "9"),
         ("record.timeline=off", "`timeline` in [record] is not yet supported", "timeline"),
+        ("event.slow=2", "events have no names that a path could go by", "event"),
         (
             "server.close={ deadline = [1 }",
             "invalid TOML: missing comma between array elements",
@@ -196,11 +200,19 @@ every = { exponential = { mean = "10m" } }
 lasting = "1m"
 [fleet.class.thermal]
 curve = [["2m", 0.7], ["10m", 0.5]]
+[[event]]
+round = 2
+network = { up = 0.5 }
+[event.select]
+clients = [3, 1]
+[[event]]
+at = "1m"
+lr.times = 0.5
 [[variant]]
 name = "a"
 [[variant]]
 name = "b"
-set = { fleet.class.slow.trace = "traces/six-phones.csv" }
+set = { event = [{ at = "2s", join = true, select = { fraction = 0.5 } }], fleet.class.slow.trace = "traces/six-phones.csv" }
 "#;
 
 #[test]
