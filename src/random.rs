@@ -41,6 +41,8 @@ pub enum Purpose {
     Recording = 10,
     /// Whether and when a client vanishes in the middle of a round.
     Dropout = 11,
+    /// How the numbers of an update are rounded on its way up.
+    Compression = 12,
     /// When a device is slower, and for how long.
     Slowdown = 13,
     /// When a device comes and goes.
