@@ -14,6 +14,7 @@ pub use habits::Habits;
 pub use walk::Walk;
 
 use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::compress::{Packer, Parcel};
 use crate::device::{
     Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload, Spell,
     Transfer, Trip, transfer,
@@ -57,6 +58,8 @@ pub struct World {
     pub workload: Workload,
     /// Everybody's local update law.
     pub recipe: Recipe,
+    /// What becomes of everybody's updates on their way up.
+    pub packer: Packer,
     /// `None`: the schedule alone is run.
     pub training: Option<Training>,
 }
@@ -241,21 +244,23 @@ impl World {
         request: &Request,
         errand: Errand,
         fate: &Fate,
-    ) -> Option<Box<Ticket<Vec<f64>>>> {
+    ) -> Option<Box<Ticket<Parcel>>> {
         let client = request.asked.client;
         let Fate { way, lost, .. } = *fate;
-        // Who will come too late to be used need not really train.
-        let in_time = round.useless_after.is_none_or(|after| way.arrives <= after);
+        // Who will come too late to be used need not really train, unless it remembers what it sent.
+        let in_time = round.useless_after.is_none_or(|after| way.arrives <= after)
+            || self.packer.packing.error_feedback;
         match (&self.training, &round.model) {
             (Some(Training { trainer, pool }), Some(model))
                 if way.tau > 0 && lost.is_none() && in_time =>
             {
+                let (packer, residual, key) = (self.packer, errand.residual.clone(), errand.key);
                 let (trainer, job) = (trainer.clone(), self.job(model, round, client, errand));
                 let cost = way.tau * self.workload.batch(client) as u64;
                 Some(Box::new(pool.submit(way.arrives, cost, move || {
                     let mut run = trainer.begin(job);
                     run.steps(way.tau);
-                    run.change()
+                    packer.pack(run.change(), residual, client, key)
                 })))
             }
             _ => None,
@@ -305,7 +310,7 @@ impl World {
         round: Arc<Round>,
         request: Request,
         Fate { way, lost, leg }: Fate,
-        change: Option<Box<Ticket<Vec<f64>>>>,
+        change: Option<Box<Ticket<Parcel>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
         let accumulation = self.recipe.accumulation(class, round.lr_factor, way.tau);

@@ -40,6 +40,7 @@
 
 mod assign;
 mod client;
+mod compression;
 mod device;
 mod dist;
 mod empirical;

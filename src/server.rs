@@ -14,6 +14,7 @@ mod spread;
 mod stop;
 #[cfg(test)]
 mod tests;
+mod unpack;
 
 pub use agenda::Agenda;
 pub use attendance::Attendance;
@@ -24,6 +25,7 @@ pub use stop::{Health, stop_reason};
 
 use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, Weighting};
 use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::compress::Residuals;
 use crate::policy::{
     Asked, Close, Closing, Durations, Late, Partial, Selector, ServerConfig, Stop, Verdict,
 };
@@ -66,6 +68,7 @@ pub struct Server {
     aggregator: Aggregator,
     optimizer: Optimizer,
     controls: Option<Controls>,
+    residuals: Residuals,
     meter: Meter,
     spread: Spread,
     start_loss: Option<f64>,
@@ -104,16 +107,18 @@ impl Server {
     /// A server about to open its first round.
     pub fn new(setup: Setup) -> Self {
         let Setup { config, stop, selector, training, p, x, recipe, .. } = setup;
-        let Setup { variance_reduction, attendance, agenda, .. } = setup;
+        let Setup { variance_reduction, error_feedback, attendance, agenda, .. } = setup;
         let weigher = Weigher { rule: config.rule, draw: selector.draw() };
         // Without training there is nothing whose variance could be reduced.
         let controls = variance_reduction.filter(|_| training.is_some());
+        let remember = error_feedback && training.is_some();
         let mut aggregator = Aggregator::new(weigher, x.len());
         aggregator.restart();
         Server {
             aggregator,
             optimizer: Optimizer::new(config.optimizer, x.len()),
             controls: controls.map(|method| Controls::new(method, targets(&config, &p))),
+            residuals: Residuals::new(if remember { p.len() } else { 0 }),
             meter: Meter::new(p.clone()),
             spread: Spread::new(p.len()),
             start_loss: None,
@@ -304,7 +309,8 @@ impl Server {
     pub fn errand(&self, client: u32, round: &Round) -> Errand {
         let key = self.sent.get(client as usize).map_or(round.number, |sent| u64::from(*sent));
         let own = self.controls.as_ref().and_then(|controls| controls.own(client));
-        Errand { key, own, leaves: self.attendance.leaves(client) }
+        let (residual, leaves) = (self.residuals.of(client), self.attendance.leaves(client));
+        Errand { key, own, residual, leaves }
     }
 
     /// What a client that is on its way would now take along. Its key is 0 where that is the round
@@ -348,6 +354,7 @@ impl Server {
         };
         if verdict == Verdict::Late {
             row.outcome = Outcome::Late;
+            self.ignore(asked.client, change)?;
             return Ok((row, Next::Wait));
         }
         let discounted = self.is_asynchronous() || self.config.late == Late::Stale;
@@ -360,13 +367,7 @@ impl Server {
             accumulation: row.accumulation,
             discount,
         };
-        let delta = match change {
-            None => Vec::new(),
-            Some(ticket) => ticket.wait().map_err(|source| {
-                let client = asked.client;
-                ServerError::Training { client, source }
-            })?,
-        };
+        let delta = self.unpack(asked.client, change)?;
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
             // As it was when the client left: nobody else changes it.
             let own = controls.own(asked.client);

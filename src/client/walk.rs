@@ -2,6 +2,7 @@
 
 use super::{Fate, World};
 use crate::clock::{SimTime, TimeOverflow};
+use crate::compress::Residual;
 use crate::device::{Direction, Itinerary, Pace, Transfer, Trip, transfer};
 use crate::record::Leg;
 use crate::server::{Arrival, Errand, Request, Round, Training};
@@ -18,6 +19,8 @@ pub struct Walk {
     tau: u64,
     /// Its training; taken by the worker that computes a step, and given back.
     pub run: Option<Box<dyn LocalRun>>,
+    residual: Residual,
+    key: u64,
     round: Arc<Round>,
     request: Request,
 }
@@ -32,6 +35,7 @@ impl World {
     ) -> Result<Walk, TimeOverflow> {
         let (client, key) = (request.asked.client, errand.key);
         let downloaded = self.transferred(client, Direction::Down, request.at)?;
+        let residual = errand.residual.clone();
         let run = match (&self.training, &round.model) {
             (Some(Training { trainer, .. }), Some(model)) => {
                 Some(trainer.begin(self.job(model, &round, client, errand)))
@@ -45,6 +49,8 @@ impl World {
             now: downloaded,
             tau: 0,
             run,
+            residual,
+            key,
             round,
             request,
         })
@@ -87,7 +93,10 @@ impl World {
         let way = self.way(&walk)?;
         let change = match (walk.run, &self.training) {
             (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
-                Some(Box::new(pool.submit_first(move || run.change())))
+                let (packer, client) = (self.packer, walk.request.asked.client);
+                let (residual, key) = (walk.residual, walk.key);
+                let pack = move || packer.pack(run.change(), residual, client, key);
+                Some(Box::new(pool.submit_first(pack)))
             }
             _ => None,
         };

@@ -2,6 +2,7 @@
 
 use crate::aggregate::{OptimizerConfig, RuleConfig};
 use crate::clock::Span;
+use crate::compress::Packing;
 use crate::metric::{Bound, Metric};
 use crate::random::Dist;
 use crate::solver::{Recipe, VarianceReduction};
@@ -38,6 +39,8 @@ pub struct ClientConfig {
     pub recipe: Recipe,
     /// Variance reduction, if any.
     pub variance_reduction: Option<VarianceReduction>,
+    /// What becomes of an update on its way up.
+    pub packing: Packing,
     /// How many local steps a client sets out to make.
     pub work: Work,
 }

@@ -73,7 +73,8 @@ mod tests {
 
     fn workload(batch: Batch, work: Work) -> Workload {
         let recipe = Recipe::new(Solver::sgd(0.1), Schedule::default());
-        let config = ClientConfig { batch, recipe, variance_reduction: None, work };
+        let (variance_reduction, packing) = (None, Default::default());
+        let config = ClientConfig { batch, recipe, variance_reduction, packing, work };
         Workload::new(&config, 3, vec![100, 15, 204])
     }
 

@@ -3,6 +3,7 @@
 use crate::aggregate::{Participation, Weighting};
 use crate::client::{Habits, World};
 use crate::clock::TimeOverflow;
+use crate::compress::{Compression, Packer};
 use crate::data::{Init, SyntheticConfig, TaskKind};
 use crate::device::{Demand, Effect, Effort, EventConfig, FleetError, Payload};
 use crate::policy::{Batch, Selector, Workload};
@@ -56,7 +57,9 @@ pub fn build(
         None
     } else {
         let trainer = trainer(plan, seed);
-        let pool = Pool::new(helpers, 8 * plan.task.parameters())?;
+        // An update, and with error feedback what it lost.
+        let vectors = 1 + usize::from(plan.client.packing.error_feedback);
+        let pool = Pool::new(helpers, vectors * 8 * plan.task.parameters())?;
         Some(Training { trainer, pool: Arc::new(pool) })
     };
     assemble(plan, seed, training)
@@ -104,7 +107,9 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         variance_reduction: plan.client.variance_reduction,
         attendance,
         agenda,
+        error_feedback: plan.client.packing.error_feedback,
     });
+    let packer = Packer { packing: plan.client.packing, parameters: plan.task.parameters(), seed };
     let flops = plan.task.flops(0);
     let world = World {
         seed,
@@ -118,17 +123,20 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         server_downlink: plan.fleet.server_downlink,
         workload,
         recipe,
+        packer,
         training: training.clone(),
     };
     Ok(Built { server, world, training })
 }
 
 /// What travels to a client and back: single-precision parameters, and with variance reduction as
-/// many again.
+/// many again. Whatever goes up is compressed.
 pub(super) fn payload(plan: &Plan) -> Payload {
-    let bits = 32 * plan.task.parameters() as u64;
+    let parameters = plan.task.parameters();
     let (down, up) = plan.client.variance_reduction.map_or((1, 1), |method| method.payload());
-    Payload { down: down * bits, up: up * bits }
+    let bits = |compression: Compression| compression.bits(parameters);
+    let squeezed = bits(plan.client.packing.compression);
+    Payload { down: down * bits(Compression::None), up: up * squeezed }
 }
 
 /// Entries of a parameter vector as trainers keep it, padding included.

@@ -30,8 +30,8 @@ pub struct Estimate {
     vanished: usize,
     longest: Span,
     rounds: Option<u64>,
-    /// What variance reduction and the server's optimiser keep, and its bytes.
-    state: Option<(&'static str, u64)>,
+    /// Who keeps something from round to round, and its bytes.
+    state: Option<(String, u64)>,
     memory: u64,
     overflow: Option<String>,
 }
@@ -122,17 +122,18 @@ fn estimate_one(
 }
 
 /// What is kept from round to round: a vector for everybody who may be heard and one for all with
-/// variance reduction, and the server optimiser's own.
-fn state(plan: &Plan) -> Option<(&'static str, u64)> {
-    let vectors = plan.client.variance_reduction.map_or(0, |_| 1 + plan.task.clients as u64);
-    let own = plan.server.optimizer.vectors() as u64;
-    let what = match (vectors, own) {
-        (0, 0) => return None,
-        (0, _) => "the server's optimiser",
-        (_, 0) => "variance reduction",
-        _ => "variance reduction and the server's optimiser",
-    };
-    Some((what, (vectors + own) * 8 * stored_parameters(plan) as u64))
+/// variance reduction, one for everybody with error feedback, and the server optimiser's own.
+fn state(plan: &Plan) -> Option<(String, u64)> {
+    let clients = plan.task.clients as u64;
+    let keepers = [
+        ("variance reduction", plan.client.variance_reduction.map_or(0, |_| 1 + clients)),
+        ("error feedback", if plan.client.packing.error_feedback { clients } else { 0 }),
+        ("the server's optimiser", plan.server.optimizer.vectors() as u64),
+    ];
+    let vectors: u64 = keepers.iter().map(|(_, vectors)| vectors).sum();
+    let names: Vec<_> =
+        keepers.iter().filter(|(_, vectors)| *vectors > 0).map(|(name, _)| *name).collect();
+    (vectors > 0).then(|| (names.join(" and "), vectors * 8 * stored_parameters(plan) as u64))
 }
 
 /// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
@@ -159,7 +160,7 @@ impl fmt::Display for Estimate {
         let classes: Vec<String> =
             self.classes.iter().map(|(name, count)| format!("{count} {name}")).collect();
         line(f, "clients", format!("{} ({})", self.clients, classes.join(", ")))?;
-        let [down, up] = [self.payload.down, self.payload.up].map(|bits| size(bits / 8));
+        let [down, up] = [self.payload.down, self.payload.up].map(|bits| size(bits.div_ceil(8)));
         let ways = match down == up {
             true => format!("{down} each way"),
             false => format!("{down} down, {up} up"),
@@ -190,8 +191,8 @@ impl fmt::Display for Estimate {
         if let Some(overflow) = &self.overflow {
             line(f, "WILL FAIL", overflow.clone())?;
         }
-        if let Some((what, bytes)) = self.state {
-            line(f, "state kept", format!("up to {} ({what})", size(bytes)))?;
+        if let Some((what, bytes)) = &self.state {
+            line(f, "state kept", format!("up to {} ({what})", size(*bytes)))?;
         }
         line(f, "memory", format!("about {}", size(self.memory)))
     }

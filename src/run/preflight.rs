@@ -75,7 +75,8 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
         TaskKind::Synthetic(task) => task.size.typical(),
     };
     let data = plan.task.data_bytes(clients * typical);
-    let state = plan.client.variance_reduction.map_or(0.0, |_| clients);
+    let keeps = plan.client.variance_reduction.is_some() || plan.client.packing.error_feedback;
+    let state = if keeps { clients } else { 0.0 };
     schedule + data + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
 }
 

@@ -9,6 +9,7 @@ use super::{Assumptions, Error, Known, constants};
 use crate::actors::{Pacemaker, Simulation, simulate};
 use crate::aggregate::{OptimizerConfig, Weighting};
 use crate::clock::SimTime;
+use crate::compress::Compression;
 use crate::data::{Quadratic, TaskKind};
 use crate::report::Ledger;
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
@@ -273,13 +274,17 @@ fn not_covered(plan: &Plan, heard: f64, clients: usize, missing_mass: f64) -> Ve
         (plan.server.optimizer != OptimizerConfig::PLAIN, "the server's optimiser"),
         (laws.iter().any(|law| law.weight_decay > 0.0), "weight decay"),
         (plan.client.variance_reduction.is_some(), "variance reduction"),
+        (plan.client.packing.compression != Compression::None, "compression"),
     ];
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()
 }
 
 /// x̃. With variance reduction whose corrected gradients all agree in the end, everybody pulls by
-/// its share alone.
+/// its share alone. What compression takes away may hold a model up anywhere.
 fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> Option<FixedPoint> {
+    if plan.client.packing.compression != Compression::None {
+        return None;
+    }
     let of = |client| (problem.curvature(client), problem.center(client));
     let (x, on_average) = match plan.client.variance_reduction {
         None => (survey.resting.as_ref()?.solve(problem.dim(), of)?, survey.steps_vary),

@@ -1,11 +1,13 @@
 //! `[client]`: how a client works.
 
+use super::compression;
 use super::dist;
 use super::error::ScenarioError;
 use super::section::Section;
 use super::solver::{self, Terms};
 use super::tree::{Node, Raw};
 use super::value::Unit;
+use crate::compress::Packing;
 use crate::data::{TaskConfig, TaskKind};
 use crate::policy::{Amount, Batch, ClientConfig, Redraw, Work};
 use crate::random::Shape;
@@ -27,11 +29,12 @@ pub(super) fn read(
         .map_or(Ok(Vec::new()), |node| solver::read_schedule(node, rounds(root)))?;
     let variance_reduction =
         section.get("variance_reduction").map_or(Ok(None), solver::read_variance)?;
+    let packing = section.get("compression").map_or(Ok(Packing::default()), compression::read)?;
     let work = section.get("work").map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
     section.finish("here")?;
     // What classes have of their own is known only when the fleet has been read.
     let recipe = Recipe::new(common, Schedule::new(&schedule));
-    Ok(ClientConfig { batch, recipe, variance_reduction, work })
+    Ok(ClientConfig { batch, recipe, variance_reduction, packing, work })
 }
 
 /// The rounds that `[stop]` asks for; whether it may is for `[stop]` to say.

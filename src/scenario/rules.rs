@@ -5,6 +5,7 @@ use super::solver::short_number;
 use super::source::Where;
 use super::tree::Node;
 use crate::aggregate::Participation;
+use crate::compress::{Compression, Packing};
 use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
 use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, Work};
 use crate::solver::{Solver, VarianceReduction};
@@ -34,6 +35,9 @@ pub(super) fn check(
     rates(tree, client)?;
     if let Some(method) = client.variance_reduction.filter(|method| !method.takes_any_law()) {
         plain_sgd_only(tree, client, method)?;
+    }
+    if client.variance_reduction.is_some() {
+        whole_updates(tree, &client.packing)?;
     }
     if server.scheme == Scheme::RoundRobin && server.rule.participation == Participation::Unbiased {
         let error = tree.place("server.participation").error("in turn nobody is drawn at random");
@@ -168,6 +172,24 @@ fn plain_sgd_only(
     Err(error
         .expected("\"fednova\", which takes any local solver, or plain SGD in every class")
         .note("the paper's table 1 says so of FedAvg with momentum and variance reduction"))
+}
+
+/// Variance reduction reads every entry of a client's gradients off how far it moved in this round.
+fn whole_updates(tree: &Node, packing: &Packing) -> Result<(), ScenarioError> {
+    let (what, why) = match packing {
+        Packing { error_feedback: true, .. } => {
+            ("error feedback", "what is left over from earlier rounds says nothing of this one's")
+        }
+        Packing { compression: Compression::TopK(_), .. } => {
+            ("`top_k`", "an entry that is not sent would be taken for one that did not move")
+        }
+        _ => return Ok(()),
+    };
+    let error =
+        tree.place("client.compression").error(format!("variance reduction cannot do with {what}"));
+    Err(error
+        .expected("\"fp16\" or { quantize = 8 }, or no `variance_reduction`")
+        .note(format_args!("it reads the gradients off the update: {why}")))
 }
 
 fn until_deadline(

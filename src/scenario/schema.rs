@@ -79,10 +79,12 @@ pub(super) const TABLES: &[Keys] = &[
             "lr_decay",
             "weight_decay",
             "variance_reduction",
+            "compression",
             "work",
         ],
         &[],
     ),
+    keys("client.compression", &["fp16", "top_k", "quantize", "error_feedback"], &[]),
     keys("client.lr_schedule", &["after", "times"], &[]),
     keys("client.work", &["until", "epochs", "steps", "redraw"], &[]),
     keys(
@@ -203,6 +205,7 @@ const DISTS: &[&str] = &[
 const RIVALS: &[(&str, &[&[&str]])] = &[
     ("stop.target", &[&["at_least"], &["at_most"]]),
     ("task.init", &[&["normal"], &["file"]]),
+    ("client.compression", &[&["fp16"], &["top_k"], &["quantize"]]),
     ("client.work", &[&["until"], &["epochs"], &["steps"]]),
     ("server.close", &[&["deadline"], &["first", "of"], &["buffer"], &["window"]]),
     ("server.sample", &[&["clients"], &["fraction"]]),

@@ -79,6 +79,14 @@ impl Node {
         }
     }
 
+    /// `true` or `false`.
+    pub fn truth(&self) -> Result<bool, ScenarioError> {
+        match self.value {
+            Raw::Bool(truth) => Ok(truth),
+            _ => Err(self.wrong_type("`true` or `false`").expected("one of them, without quotes")),
+        }
+    }
+
     /// An array of any values.
     pub fn array(&self, what: &str) -> Result<&[Node], ScenarioError> {
         match &self.value {

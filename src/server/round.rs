@@ -1,6 +1,7 @@
 //! What travels between the server and its clients.
 
 use crate::clock::{SimTime, Span};
+use crate::compress::{Parcel, Residual};
 use crate::device::Itinerary;
 use crate::policy::Asked;
 use crate::record::{ClientRow, Leg, Outcome};
@@ -55,6 +56,8 @@ pub struct Errand {
     pub own: State,
     /// When it goes offline; [`SimTime::NEVER`] if that is not known.
     pub leaves: SimTime,
+    /// What error feedback remembers of it.
+    pub residual: Residual,
 }
 
 /// An update, or the news that there is none.
@@ -74,7 +77,7 @@ pub struct Arrival {
     /// How far it got.
     pub leg: Leg,
     /// Δ to come; `None` if nothing was trained.
-    pub change: Option<Box<Ticket<Vec<f64>>>>,
+    pub change: Option<Box<Ticket<Parcel>>>,
 }
 
 impl Arrival {

@@ -29,6 +29,8 @@ pub struct Setup {
     pub attendance: Attendance,
     /// What is scripted.
     pub agenda: Agenda,
+    /// Whether clients remember what their updates lost on the way.
+    pub error_feedback: bool,
 }
 
 /// What training a run needs: the task and who computes it.

@@ -1,6 +1,8 @@
 //! The plain server and the plain clients, driven by hand: no actor, no clock, no thread but the
 //! workers'.
 
+mod remembered;
+
 use super::*;
 use crate::client::World;
 use crate::run::{Built, build};

@@ -51,6 +51,9 @@ fn terms_that_are_switched_off_change_no_bit() {
     same_bits(STEPS, "", "", off);
     same_bits(STEPS, "", "", "server.optimizer = { kind = \"sgd\", lr = 1.0 }");
     same_bits(STEPS, "", "", "client.lr_schedule = [{ after = 20, times = 1.0 }]");
+    same_bits(STEPS, "", "", "client.compression = \"none\"");
+    same_bits(STEPS, "", "", "client.compression = { top_k = 1.0 }");
+    same_bits(STEPS, "", "", "client.compression = { top_k = 1.0, error_feedback = true }");
 }
 
 #[test]

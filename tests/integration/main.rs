@@ -3,6 +3,7 @@
 mod asynchronous;
 mod by_hand;
 mod command_line;
+mod compression;
 mod cross_check;
 mod deadline;
 mod divergence;

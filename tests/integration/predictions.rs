@@ -185,6 +185,7 @@ server.close = "all"
         ("server.optimizer={ kind = \"sgd\", lr = 0.1 }", "the server's optimiser"),
         ("client.weight_decay=1", "weight decay"),
         ("client.variance_reduction=fednova", "variance reduction"),
+        ("client.compression=fp16", "compression"),
     ] {
         let predicted = &predict(&workshop, &["--set", set])[0];
         assert_eq!(predicted["not_covered"][0], reason);

@@ -120,8 +120,42 @@ fn algorithms() -> Vec<String> {
     texts
 }
 
+/// Every compression, with and without error feedback, where clients come late, vanish and are sent
+/// off one by one.
+fn compressions() -> Vec<String> {
+    let squeezed = |work: &str, how: &str| format!("{work}\ncompression = {how}");
+    vec![
+        scenario(SYNTHETIC, &squeezed("", "\"fp16\""), "close = { deadline = \"2s\" }"),
+        scenario(
+            QUADRATIC,
+            &squeezed("work = { steps = 30 }", "{ top_k = 0.3, error_feedback = true }"),
+            "close = { first = 4, of = 7 }",
+        ),
+        scenario(
+            SYNTHETIC,
+            &squeezed("work = { steps = 30 }", "{ top_k = 0.1, error_feedback = true }"),
+            "close = { deadline = \"2s\" }\npartial = \"discard\"\nsample = { clients = 9 }",
+        ),
+        scenario(
+            QUADRATIC,
+            "variance_reduction = \"scaffold\"\ncompression = { quantize = 4 }",
+            "close = { deadline = \"2s\" }",
+        ),
+        scenario(
+            SYNTHETIC,
+            &squeezed("work = { steps = 9 }", "{ quantize = 2, error_feedback = true }"),
+            "close = { buffer = 3 }\nconcurrency = 6\nmax_staleness = 1",
+        ),
+        scenario(
+            QUADRATIC,
+            &squeezed("work = { steps = 9 }", "{ fp16 = true, error_feedback = true }"),
+            "close = { window = \"700ms\" }",
+        ),
+    ]
+}
+
 fn scenarios() -> Vec<String> {
-    [policies(), algorithms()].concat()
+    [policies(), algorithms(), compressions()].concat()
 }
 
 #[test]

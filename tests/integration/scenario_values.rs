@@ -2,6 +2,7 @@
 
 use gruppetto::aggregate::{Moment, OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
 use gruppetto::clock::Span;
+use gruppetto::compress::{Compression, Packing};
 use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
 use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
@@ -225,6 +226,25 @@ fn laws_of_clients_classes_and_the_server() {
     assert_eq!(plan.client.recipe.common, Solver::sgd(0.02));
     assert_eq!(plan.server.optimizer, OptimizerConfig::PLAIN);
     assert_eq!(plan.stop.divergence, Some(1e4));
+}
+
+#[test]
+fn compressions_and_what_clients_remember() {
+    let packing = |text: &str| {
+        with(&format!("client = {{ work.steps = 5, compression = {text} }}")).client.packing
+    };
+    let plain = |compression| Packing { compression, error_feedback: false };
+    let fed_back = |compression| Packing { compression, error_feedback: true };
+    assert_eq!(with("client.work.steps = 5").client.packing, Packing::default());
+    assert_eq!(packing("\"none\""), plain(Compression::None));
+    assert_eq!(packing("\"fp16\""), plain(Compression::Fp16));
+    assert_eq!(packing("{ fp16 = true }"), plain(Compression::Fp16));
+    assert_eq!(packing("{ fp16 = true, error_feedback = true }"), fed_back(Compression::Fp16));
+    assert_eq!(packing("{ top_k = 0.1 }"), plain(Compression::TopK(0.1)));
+    assert_eq!(packing("{ top_k = 1, error_feedback = false }"), plain(Compression::TopK(1.0)));
+    assert_eq!(packing("{ error_feedback = true, top_k = 1 }"), fed_back(Compression::TopK(1.0)));
+    assert_eq!(packing("{ quantize = 2 }"), plain(Compression::Quantize(2)));
+    assert_eq!(packing("{ quantize = 16 }"), plain(Compression::Quantize(16)));
 }
 
 #[test]

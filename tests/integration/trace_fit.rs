@@ -99,7 +99,7 @@ fn a_fit_can_be_pasted_into_a_scenario() {
         assert_eq!(json["classes"].as_array().unwrap().len(), classes.len());
         for (class, told) in classes.iter().zip(json["classes"].as_array().unwrap()) {
             assert_eq!(class.name, told["name"]);
-            let Shape::Lognormal { median, sigma } = class.step_time.shape else {
+            let Shape::Lognormal { median, sigma } = class.step_time().unwrap().shape else {
                 panic!("{pasted}")
             };
             let step = &told["step_time"];
