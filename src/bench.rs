@@ -9,6 +9,7 @@ mod engine;
 mod kernel;
 mod laps;
 mod laws;
+mod squeeze;
 mod steps;
 mod whole_run;
 
@@ -64,6 +65,7 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
     show(engine::figures(extent)?);
     // Last: the engine measures its memory, and these vectors should not be part of it.
     show(aggregate::figures(extent));
+    show(squeeze::figures(extent));
     Ok(())
 }
 
