@@ -79,10 +79,10 @@ pub(super) fn check_rates(
             _ => continue,
         }
         for law in &client.recipe.classes {
-            let own = [law.lr];
-            let rates = if law.lr == common { &commons[..] } else { &own };
-            let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min) * least;
-            let fastest = rates.iter().copied().fold(0.0, f64::max) * most;
+            // A rate of a class's own keeps its ratio to the common one.
+            let rates = commons.iter().map(|lr| lr / common * law.lr);
+            let slowest = rates.clone().fold(f64::INFINITY, f64::min) * least;
+            let fastest = rates.fold(0.0, f64::max) * most;
             if let Some(wrong) = misfit(law, (slowest, fastest)) {
                 let list = tree.get("event").and_then(|list| list.array("[[event]]").ok());
                 let node = list.and_then(|nodes| nodes.get(index)).unwrap_or(tree);

@@ -154,8 +154,59 @@ fn compressions() -> Vec<String> {
     ]
 }
 
+/// Every policy on devices that change, come and go, share the server's links and have things
+/// happen to them.
+fn lively() -> Vec<String> {
+    const LIVELY: &str = r#"
+[fleet]
+server_uplink = "3Mbps"
+server_downlink = "2Mbps"
+[[fleet.class]]
+name = "recorded"
+share = 0.3
+trace = { file = "traces/six-phones.csv", repeat = true, shift = "random", assign = "random" }
+[[fleet.class]]
+name = "visitor"
+share = 0.4
+step_time = { lognormal = { median = "90ms", sigma = 0.5 } }
+jitter = 0.3
+uplink = { lognormal = { median = "1Mbps", sigma = 1.0 } }
+latency = "20ms"
+availability = { on = { exponential = { mean = "9s" } }, off = { exponential = { mean = "4s" } } }
+slowdown = { factor = 4.0, every = { exponential = { mean = "3s" } }, lasting = "1s" }
+[[fleet.class]]
+name = "warm"
+share = 0.3
+speed = { lognormal = { median = "0.3 MFLOPS", sigma = 0.2 } }
+thermal = { curve = [["1s", 0.5]], cooling = 0.3 }
+dropout = 0.1
+[[event]]
+at = "5s"
+select = { fraction = 0.4 }
+slow = 3.0
+lasting = "4s"
+[[event]]
+round = 4
+select = { fraction = 0.5 }
+offline = true
+lasting = "2s"
+[[event]]
+round = 6
+network = 0.3
+lasting = "3s"
+[[variant]]"#;
+    let lively =
+        |text: &str| text.replacen(&FLEET[..FLEET.find("[[variant]]").unwrap() + 11], LIVELY, 1);
+    let alone = |text: &str| {
+        text.replace("server_uplink = \"3Mbps\"\n", "").replace("server_downlink = \"2Mbps\"\n", "")
+    };
+    let shared: Vec<String> = policies().iter().map(|text| lively(text)).collect();
+    let own = shared.iter().map(|text| alone(text)).collect();
+    [shared, own].concat()
+}
+
 fn scenarios() -> Vec<String> {
-    [policies(), algorithms(), compressions()].concat()
+    [policies(), algorithms(), compressions(), lively()].concat()
 }
 
 #[test]
