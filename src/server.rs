@@ -171,7 +171,12 @@ impl Server {
             }
             let attendance = &self.attendance;
             let busy = |client: u32| !attendance.can_be_asked(client);
-            self.selector.select(number, attendance.candidates(), busy)
+            let asked = self.selector.select(number, attendance.candidates(), busy);
+            if asked.is_empty() && attendance.varies() {
+                // Everybody is drawn from, and nobody who was drawn is there: somebody may come.
+                return Ok(self.wait(now, attendance.next_change()));
+            }
+            asked
         };
         self.waited = self.waiting_since.take().map_or(Span::ZERO, |since| now.since(since));
         // Somebody still on the way from an earlier round can be passed over, but a round with a
@@ -247,8 +252,16 @@ impl Server {
         if until.is_none() && attendance.on_the_way() == 0 {
             return None;
         }
+        Some(self.wait(now, until))
+    }
+
+    /// Waits until an instant, or until somebody is back.
+    fn wait(&mut self, now: SimTime, until: Option<SimTime>) -> Opening {
+        if until.is_none() && self.attendance.on_the_way() == 0 {
+            return Opening::Nobody;
+        }
         self.waiting_since.get_or_insert(now);
-        Some(Opening::Wait(until))
+        Opening::Wait(until)
     }
 
     /// Whether clients are sent off one by one, as others come back.
