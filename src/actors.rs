@@ -13,6 +13,7 @@
 //! where it happened.
 
 mod client;
+mod curfew;
 mod ending;
 mod journey;
 mod lane;

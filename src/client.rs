@@ -83,6 +83,7 @@ impl World {
         request: Request,
         errand: Errand,
     ) -> Result<Arrival, TimeOverflow> {
+        self.depart(request.asked.client, request.at);
         let fate = self.fate(&round, &request, &errand)?;
         let change = self.train(&round, &request, errand, &fate);
         Ok(self.arrival(round, request, fate, change))
@@ -141,6 +142,14 @@ impl World {
         })
     }
 
+    /// A client sets out.
+    pub fn depart(&self, client: u32, now: SimTime) {
+        let class = self.fleet.devices[client as usize].class;
+        if let Some((law, _)) = &self.fleet.classes[usize::from(class)].slowdown {
+            self.habits.depart(law, client, now);
+        }
+    }
+
     /// A client is back, or lost: what its device will remember.
     pub fn settle(&self, client: u32, way: &Itinerary) {
         let class = self.fleet.devices[client as usize].class;
@@ -155,10 +164,10 @@ impl World {
         !self.fleet.classes[usize::from(class)].varies() && self.script.borrow().is_empty()
     }
 
-    /// Whether a client's device will be the same all the time, whatever is scripted.
-    pub fn stays_steady(&self, client: u32) -> bool {
+    /// Whether a client may vanish on its way.
+    pub fn may_vanish(&self, client: u32) -> bool {
         let class = self.fleet.devices[client as usize].class;
-        !self.fleet.classes[usize::from(class)].varies() && !self.scripted
+        self.fleet.classes[usize::from(class)].dropout > 0.0
     }
 
     /// Before the first bit of a client arrives.

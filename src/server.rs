@@ -294,6 +294,11 @@ impl Server {
         nobody && self.is_asynchronous() && self.attendance.next_change().is_none()
     }
 
+    /// Whether clients are not always there.
+    pub fn clients_come_and_go(&self) -> bool {
+        self.attendance.varies()
+    }
+
     /// How many clients are free and there.
     pub fn can_be_asked(&self) -> usize {
         self.attendance.candidates()

@@ -1,5 +1,6 @@
 //! A client on its way.
 
+use super::curfew::Curfew;
 use super::ending::{Ending, RunError};
 use super::journey::{Journey, Lanes};
 use super::server::ServerActor;
@@ -21,6 +22,8 @@ pub(super) struct Surroundings {
     pub(super) world: World,
     /// The server's links, where they are shared.
     pub(super) lanes: Lanes,
+    /// Watches over those who share them.
+    pub(super) curfew: Option<Rc<Curfew>>,
     /// Tells transfers that the script has changed.
     pub(super) upset: Notify,
     pub(super) clock: Clock,

@@ -8,6 +8,7 @@
 //! ```
 
 use super::client::{ClientActor, Dispatch, Surroundings, Trip, place};
+use super::curfew::Curfewed;
 use super::ending::Ending;
 use super::lane::Lane;
 use crate::client::{Fate, World};
@@ -69,23 +70,32 @@ impl ClientActor {
         let Dispatch { round, request, errand } = dispatch;
         let around = self.around.clone();
         let client = request.asked.client;
-        let place = place(client, round.number);
-        // What would become of it if it were alone: when it vanishes is drawn from that.
-        let alone = around.ending.watch(place, || around.world.fate(&round, &request, &errand));
-        let Some(alone) = alone else { return };
-        let end = match alone.lost {
-            Some(outcome) => Some((alone.way.arrives, outcome)),
-            None if errand.leaves < SimTime::NEVER => Some((errand.leaves, Outcome::Offline)),
-            None => None,
-        };
-        let end = end.map(|(at, outcome)| self.lose_at(at, outcome, ctx));
+        let mut end = None;
+        around.world.depart(client, request.at);
+        if around.world.may_vanish(client) {
+            // When it vanishes is drawn from its way as it would be if it were alone.
+            let place = place(client, round.number);
+            let alone = around.ending.watch(place, || around.world.fate(&round, &request, &errand));
+            let Some(alone) = alone else { return };
+            if alone.lost == Some(Outcome::Dropped) {
+                end = Some(self.lose_at(alone.way.arrives, Outcome::Dropped, ctx));
+            }
+        }
+        self.observe_curfew(client, errand.leaves, ctx);
         let never = SimTime::NEVER;
         let way = Itinerary { downloaded: never, computed: never, arrives: never, tau: 0 };
         let fate = Fate { way, lost: None, leg: Leg::Done };
         let due = round.due;
         let arrival = around.world.arrival(round, request, fate, None);
-        let wait = self.carry(client, Direction::Down, due, ctx);
+        let wait = self.carry(client, Direction::Down, request.at, due, ctx);
         self.trip = Some(Trip { arrival, wait, journey: Some(Box::new(Journey { errand, end })) });
+    }
+
+    /// Has itself told when it is time to go.
+    fn observe_curfew(&self, client: u32, leaves: SimTime, ctx: &mut Context<Self>) {
+        if let Some(curfew) = self.around.curfew.as_ref().filter(|_| leaves < SimTime::NEVER) {
+            curfew.watch_over(client, leaves, ctx.address());
+        }
     }
 
     /// Ends the trip at `at` if it is still under way.
@@ -101,17 +111,18 @@ impl ClientActor {
         }))
     }
 
-    /// Waits for a transfer, at most until `give_up`.
+    /// Waits for a transfer that begins at `from`, at most until `give_up`.
     fn carry(
         &self,
         client: u32,
         direction: Direction,
+        from: SimTime,
         give_up: Option<SimTime>,
         ctx: &mut Context<Self>,
     ) -> SpawnHandle {
         let around = self.around.clone();
         let carried = async move {
-            let carried = carry(&around, client, direction);
+            let carried = carry(&around, client, direction, from);
             match give_up {
                 None => Some(carried.await),
                 Some(at) => tokio::select! {
@@ -163,12 +174,10 @@ impl ClientActor {
             _ => around.world.train(&round, &request, journey.errand.clone(), &fate),
         };
         trip.arrival = around.world.arrival(round, request, fate, change);
-        self.wait_until(reaches, ctx, move |me, ctx| {
-            let wait = me.carry(request.asked.client, Direction::Up, None, ctx);
-            if let Some(trip) = &mut me.trip {
-                trip.wait = wait;
-            }
-        });
+        let wait = self.carry(request.asked.client, Direction::Up, reaches, None, ctx);
+        if let Some(trip) = &mut self.trip {
+            trip.wait = wait;
+        }
     }
 
     /// Does `then` at `at`, unless the trip has ended before.
@@ -226,6 +235,7 @@ impl ClientActor {
         let client = trip.arrival.request.asked.client;
         let Some(journey) = &mut trip.journey else { return };
         journey.errand.leaves = errand.leaves;
+        self.observe_curfew(client, errand.leaves, ctx);
         if way.downloaded < SimTime::NEVER && now < way.computed {
             ctx.cancel_future(wait);
             let latency = self.around.world.latency(client);
@@ -234,39 +244,67 @@ impl ClientActor {
     }
 }
 
-/// Carries a model or an update, under a cap that may change.
+/// Carries a model or an update from `from` on, under a cap that may change.
 async fn carry(
     around: &Surroundings,
     client: u32,
     direction: Direction,
+    from: SimTime,
 ) -> Result<Carriage, TimeOverflow> {
     let Surroundings { world, clock, lanes, upset, .. } = around;
     let Some(lane) = lanes.of(direction) else {
-        let (at, how) = match world.transfer(client, direction, clock.now())? {
+        clock.sleep_until(from).await;
+        let (at, how) = match world.transfer(client, direction, from)? {
             Transfer::Through(at) => (at, Carriage::Through),
             Transfer::Broken(at) => (at, Carriage::Broken),
         };
         clock.sleep_until(at).await;
         return Ok(how);
     };
-    let mut spell = world.spell(client, clock.now());
-    let mut carried =
-        std::pin::pin!(lane.carry(world.payload.bits(direction), spell.rate(direction)));
-    if world.stays_steady(client) {
-        carried.await;
-        return Ok(Carriage::Through);
+    if world.scripted {
+        // What is scripted may not be known yet.
+        clock.sleep_until(from).await;
     }
+    let mut spell = world.spell(client, from);
+    let (bits, cap) = (world.payload.bits(direction), spell.rate(direction));
+    let mut carried = std::pin::pin!(lane.carry(from, bits, cap));
     loop {
-        if spell.rate(direction) == 0 && spell.until == SimTime::NEVER {
+        let until = spell.until;
+        if spell.rate(direction) == 0 && until == SimTime::NEVER {
+            clock.sleep_until(from).await;
             return Ok(Carriage::Broken);
         }
-        tokio::select! {
-            biased;
-            () = &mut carried => return Ok(Carriage::Through),
-            () = clock.sleep_until(spell.until), if spell.until < SimTime::NEVER => {}
-            () = upset.notified() => {}
+        match (until < SimTime::NEVER, world.scripted) {
+            (false, false) => {
+                carried.as_mut().await;
+                return Ok(Carriage::Through);
+            }
+            (_, false) => tokio::select! {
+                biased;
+                () = &mut carried => return Ok(Carriage::Through),
+                () = clock.sleep_until(until) => {}
+            },
+            (changes, true) => tokio::select! {
+                biased;
+                () = &mut carried => return Ok(Carriage::Through),
+                () = clock.sleep_until(until), if changes => {}
+                () = upset.notified() => {}
+            },
         }
         spell = world.spell(client, clock.now());
         carried.set_cap(spell.rate(direction));
+    }
+}
+
+impl Handler<Curfewed> for ClientActor {
+    type Result = ();
+
+    fn handle(&mut self, Curfewed(at, client): Curfewed, ctx: &mut Context<Self>) {
+        let Some(Trip { arrival, wait, journey: Some(journey) }) = &self.trip else { return };
+        // It may be somebody else's by now, or be back and away again.
+        if arrival.request.asked.client == client && journey.errand.leaves == at {
+            ctx.cancel_future(*wait);
+            self.lose_at_once(Outcome::Offline, ctx);
+        }
     }
 }

@@ -4,6 +4,8 @@ use super::ending::{Ending, RunError};
 use crate::clock::{Clock, SimTime, Sleep};
 use crate::device::{Flow, Link};
 use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -17,46 +19,59 @@ pub(super) struct Lane {
 
 struct State {
     link: Link,
-    /// By slot of the link.
+    /// Everybody who is carried or will be.
     seats: Vec<Seat>,
+    free: Vec<u32>,
+    /// Seats by slot of the link.
+    by_slot: Vec<u32>,
+    /// Transfers that begin later, in the order in which they were announced.
+    later: BinaryHeap<Reverse<(SimTime, u64, u32)>>,
+    announced: u64,
     /// Whether something has changed since the keeper last looked.
     rung: bool,
     keeper: Option<Waker>,
 }
 
-/// Who is carried in a slot. A slot that is another's has been left by somebody who is through.
-struct Seat {
-    flow: Flow,
-    through: bool,
-    waker: Option<Waker>,
+enum Seat {
+    Free,
+    /// Announced under this number, not begun.
+    Later {
+        number: u64,
+        bits: u64,
+        cap: u64,
+        waker: Option<Waker>,
+    },
+    Carried {
+        flow: Flow,
+        waker: Option<Waker>,
+    },
+    Through,
 }
 
 impl Lane {
     /// A lane of `capacity` bits per second, kept by a task of its own.
     pub(super) fn open(capacity: u64, clock: Clock, ending: Rc<Ending>) -> Rc<Self> {
-        let link = Link::new(capacity);
-        let state = State { link, seats: Vec::new(), rung: false, keeper: None };
+        let state = State {
+            link: Link::new(capacity),
+            seats: Vec::new(),
+            free: Vec::new(),
+            by_slot: Vec::new(),
+            later: BinaryHeap::new(),
+            announced: 0,
+            rung: false,
+            keeper: None,
+        };
         let lane = Rc::new(Lane { clock, state: RefCell::new(state) });
         actix::spawn(keep(lane.clone(), ending));
         lane
     }
 
-    /// Begins to carry `bits` for somebody whose own link allows `cap` bits per second.
-    pub(super) fn carry(self: Rc<Self>, bits: u64, cap: u64) -> Carried {
+    /// Carries `bits` from `at` on for somebody whose own link then allows `cap` bits per second.
+    pub(super) fn carry(self: Rc<Self>, at: SimTime, bits: u64, cap: u64) -> Carried {
         let now = self.clock.now();
-        let flow = {
-            let mut state = self.state.borrow_mut();
-            let flow = state.link.start(now, bits, cap);
-            let seat = Seat { flow, through: false, waker: None };
-            match state.seats.get_mut(flow.slot()) {
-                Some(free) => *free = seat,
-                // The link counts its slots up one by one.
-                None => state.seats.push(seat),
-            }
-            flow
-        };
+        let seat = self.state.borrow_mut().announce(now, at, bits, cap);
         self.ring();
-        Carried { lane: self, flow, over: false }
+        Carried { lane: self, seat }
     }
 
     /// Tells the keeper that something has changed.
@@ -71,17 +86,24 @@ impl Lane {
         }
     }
 
-    /// Wakes everybody who is through by now, in order.
-    fn release(&self) {
+    /// Wakes everybody who is through by now, in order, and lets those begin who were announced.
+    fn attend(&self) {
+        let now = self.clock.now();
         loop {
             let waker = {
                 let mut state = self.state.borrow_mut();
-                let Some(flow) = state.link.finish(self.clock.now()) else {
+                let Some(flow) = state.link.finish(now) else {
+                    state.begin(now);
                     return;
                 };
-                let seat = &mut state.seats[flow.slot()];
-                seat.through = true;
-                seat.waker.take()
+                let seat = state.by_slot[flow.slot()] as usize;
+                match std::mem::replace(&mut state.seats[seat], Seat::Through) {
+                    Seat::Carried { waker, .. } => waker,
+                    other => {
+                        state.seats[seat] = other;
+                        None
+                    }
+                }
             };
             // Outside the borrow: a waker may run code that looks at the lane.
             if let Some(waker) = waker {
@@ -91,12 +113,57 @@ impl Lane {
     }
 }
 
-/// Sleeps until the next transfer is through, again and again.
+impl State {
+    fn announce(&mut self, now: SimTime, at: SimTime, bits: u64, cap: u64) -> u32 {
+        self.announced += 1;
+        let number = self.announced;
+        let seat = self.free.pop().unwrap_or_else(|| {
+            self.seats.push(Seat::Free);
+            self.seats.len() as u32 - 1
+        });
+        if at <= now {
+            self.start(now, seat, bits, cap, None);
+        } else {
+            self.seats[seat as usize] = Seat::Later { number, bits, cap, waker: None };
+            self.later.push(Reverse((at, number, seat)));
+        }
+        seat
+    }
+
+    fn start(&mut self, now: SimTime, seat: u32, bits: u64, cap: u64, waker: Option<Waker>) {
+        let flow = self.link.start(now, bits, cap);
+        self.by_slot.resize(self.by_slot.len().max(flow.slot() + 1), 0);
+        self.by_slot[flow.slot()] = seat;
+        self.seats[seat as usize] = Seat::Carried { flow, waker };
+    }
+
+    /// Begins what was announced for now. Seats that were given up since are passed over.
+    fn begin(&mut self, now: SimTime) {
+        while let Some(Reverse((at, announced, seat))) = self.later.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.later.pop();
+            if let Seat::Later { number, bits, cap, waker } = &mut self.seats[seat as usize]
+                && *number == announced
+            {
+                let (bits, cap, waker) = (*bits, *cap, waker.take());
+                self.start(now, seat, bits, cap, waker);
+            }
+        }
+    }
+}
+
+/// Sleeps until something happens on the lane, again and again.
 async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
     // A start makes others slower: then the alarm is early, which is found out when it rings.
     let mut alarm: Option<(SimTime, Sleep)> = None;
     loop {
-        let next = lane.state.borrow_mut().link.next();
+        let next = {
+            let mut state = lane.state.borrow_mut();
+            let begins = state.later.peek().map(|Reverse((at, ..))| *at);
+            state.link.next().map(|ends| [ends, begins].into_iter().flatten().min())
+        };
         match next {
             Err(source) => {
                 let (place, seed) = ("the server's link".into(), ending.seed);
@@ -124,7 +191,7 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
         .await;
         if rang {
             alarm = None;
-            lane.release();
+            lane.attend();
         }
     }
 }
@@ -133,14 +200,22 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
 /// taken off the lane.
 pub(super) struct Carried {
     lane: Rc<Lane>,
-    flow: Flow,
-    over: bool,
+    seat: u32,
 }
 
 impl Carried {
     /// From now on its own link allows `cap` bits per second.
     pub(super) fn set_cap(&self, cap: u64) {
-        self.lane.state.borrow_mut().link.set_cap(self.lane.clock.now(), self.flow, cap);
+        {
+            let state = &mut *self.lane.state.borrow_mut();
+            match &mut state.seats[self.seat as usize] {
+                Seat::Later { cap: known, .. } => *known = cap,
+                Seat::Carried { flow, .. } => {
+                    state.link.set_cap(self.lane.clock.now(), *flow, cap);
+                }
+                Seat::Through | Seat::Free => {}
+            }
+        }
         self.lane.ring();
     }
 }
@@ -149,22 +224,29 @@ impl Future for Carried {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let me = self.get_mut();
-        let mut state = me.lane.state.borrow_mut();
-        let seat = &mut state.seats[me.flow.slot()];
-        if seat.through || seat.flow != me.flow {
-            me.over = true;
-            return Poll::Ready(());
+        let mut state = self.lane.state.borrow_mut();
+        match &mut state.seats[self.seat as usize] {
+            Seat::Later { waker, .. } | Seat::Carried { waker, .. } => {
+                *waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            Seat::Through | Seat::Free => Poll::Ready(()),
         }
-        seat.waker = Some(cx.waker().clone());
-        Poll::Pending
     }
 }
 
 impl Drop for Carried {
     fn drop(&mut self) {
-        if !self.over {
-            self.lane.state.borrow_mut().link.cancel(self.lane.clock.now(), self.flow);
+        let under_way = {
+            let state = &mut *self.lane.state.borrow_mut();
+            state.free.push(self.seat);
+            let seat = std::mem::replace(&mut state.seats[self.seat as usize], Seat::Free);
+            if let Seat::Carried { flow, .. } = seat {
+                state.link.cancel(self.lane.clock.now(), flow);
+            }
+            !matches!(seat, Seat::Through)
+        };
+        if under_way {
             self.lane.ring();
         }
     }

@@ -1,6 +1,7 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
 use super::client::{Arrived, ClientActor, Dispatch, Halt, Surroundings, Upset};
+use super::curfew::Curfew;
 use super::ending::Ending;
 use super::journey::Lanes;
 use super::recorder::{Happened, RecorderActor};
@@ -40,6 +41,8 @@ pub(super) struct ServerActor {
     around: Option<Rc<Surroundings>>,
     /// The actors of those who take part; nobody else has one.
     clients: Vec<Option<Addr<ClientActor>>>,
+    /// Actors without a client: whoever is asked next takes one of them.
+    idle: Vec<Addr<ClientActor>>,
     seated: Vec<u32>,
     /// Who is still to be sent off in this round.
     asked: std::vec::IntoIter<Asked>,
@@ -75,6 +78,7 @@ impl ServerActor {
             world: Some(world),
             around: None,
             clients,
+            idle: Vec::new(),
             seated: Vec::new(),
             asked: Vec::new().into_iter(),
             deadline: None,
@@ -177,7 +181,7 @@ impl ServerActor {
             if !one_by_one {
                 self.seated.push(asked.client);
             }
-            ClientActor::new(around).start()
+            self.idle.pop().unwrap_or_else(|| ClientActor::new(around).start())
         });
         let round = self.server.round().clone();
         let errand = self.server.errand(asked.client, &round);
@@ -230,7 +234,7 @@ impl ServerActor {
     /// Takes the actor from a client that came back and was not asked again.
     fn stand_up(&mut self, back: u32) {
         if !self.server.is_on_the_way(back) {
-            self.clients[back as usize] = None;
+            self.idle.extend(self.clients[back as usize].take());
         }
     }
 
@@ -243,12 +247,12 @@ impl ServerActor {
             }
         }
         let server = &self.server;
-        let clients = &mut self.clients;
+        let (clients, idle) = (&mut self.clients, &mut self.idle);
         self.seated.retain(|client| {
             let wanted = asked.binary_search_by_key(client, |asked| asked.client).is_ok();
             let keep = wanted || server.is_on_the_way(*client);
             if !keep {
-                clients[*client as usize] = None;
+                idle.extend(clients[*client as usize].take());
             }
             keep
         });
@@ -341,8 +345,11 @@ impl Actor for ServerActor {
         let Some(world) = self.world.take() else {
             return;
         };
+        let lanes = Lanes::open(&world, &self.clock, &self.ending);
+        let curfew = lanes.are_shared() && self.server.clients_come_and_go();
         self.around = Some(Rc::new(Surroundings {
-            lanes: Lanes::open(&world, &self.clock, &self.ending),
+            lanes,
+            curfew: curfew.then(|| Curfew::open(world.fleet.devices.len(), self.clock.clone())),
             world,
             upset: Notify::new(),
             clock: self.clock.clone(),

@@ -30,13 +30,17 @@ impl Habits {
         }
     }
 
-    /// The period of `law` in which a client sets out at `now`; a client never sets out earlier
-    /// than the last time.
+    /// A client sets out at `now`: it will never look further back.
+    pub fn depart(&self, law: &Alternation, client: u32, now: SimTime) {
+        let episode = self.episode(law, client, now);
+        self.episodes.borrow_mut()[client as usize] = Some(episode);
+    }
+
+    /// The period of `law` in which a client is at `now`, not before it last set out.
     pub fn episode(&self, law: &Alternation, client: u32, now: SimTime) -> Episode {
-        let mut episodes = self.episodes.borrow_mut();
-        let known = &mut episodes[client as usize];
-        let first = known.unwrap_or_else(|| law.first(self.seed, u64::from(client)));
-        *known.insert(law.at(self.seed, u64::from(client), first, now))
+        let known = self.episodes.borrow()[client as usize];
+        let known = known.unwrap_or_else(|| law.first(self.seed, u64::from(client)));
+        law.at(self.seed, u64::from(client), known, now)
     }
 
     /// How warm a client's device is.

@@ -34,6 +34,7 @@ impl World {
         errand: Errand,
     ) -> Result<Walk, TimeOverflow> {
         let (client, key) = (request.asked.client, errand.key);
+        self.depart(client, request.at);
         let downloaded = self.transferred(client, Direction::Down, request.at)?;
         let residual = errand.residual.clone();
         let run = match (&self.training, &round.model) {

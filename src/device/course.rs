@@ -101,6 +101,9 @@ impl<'a> Reading<'a> {
         while self.points.get(self.index + 1).is_some_and(|point| point.at <= local) {
             self.index += 1;
         }
+        if self.points.len() == 1 {
+            return (self.points[0], SimTime::NEVER);
+        }
         let next = self.points.get(self.index + 1).map_or(u64::MAX, |point| point.at - local);
         let until = match next.min(left) {
             u64::MAX => SimTime::NEVER,

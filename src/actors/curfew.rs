@@ -1,0 +1,113 @@
+//! Clients that go offline on their way.
+//!
+//! Whoever goes leg by leg does not know whether it will be back before it has to go. One task
+//! watches over all of them: a timer for each would be set and thrown away in nearly every round.
+
+use super::client::ClientActor;
+use crate::clock::{Clock, SimTime, Sleep};
+use actix::prelude::*;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+/// Knows when everybody goes.
+pub(super) struct Curfew {
+    clock: Clock,
+    state: RefCell<State>,
+}
+
+struct State {
+    queue: BinaryHeap<Reverse<(SimTime, u32)>>,
+    /// By client: the latest instant it is in the queue for, and who it was then.
+    known: Vec<Option<(SimTime, Addr<ClientActor>)>>,
+    watchman: Option<Waker>,
+}
+
+/// It is time to go.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Curfewed(pub(super) SimTime, pub(super) u32);
+
+impl Curfew {
+    pub(super) fn open(clients: usize, clock: Clock) -> Rc<Self> {
+        let known = (0..clients).map(|_| None).collect();
+        let state = State { queue: BinaryHeap::new(), known, watchman: None };
+        let curfew = Rc::new(Curfew { clock, state: RefCell::new(state) });
+        actix::spawn(watch(curfew.clone()));
+        curfew
+    }
+
+    /// Whoever acts for `client` is told when it goes, at `at`.
+    pub(super) fn watch_over(&self, client: u32, at: SimTime, who: Addr<ClientActor>) {
+        let watchman = {
+            let state = &mut *self.state.borrow_mut();
+            let known = &mut state.known[client as usize];
+            let is_new = known.as_ref().is_none_or(|(known, _)| *known != at);
+            *known = Some((at, who));
+            if !is_new {
+                return;
+            }
+            state.queue.push(Reverse((at, client)));
+            state.watchman.take()
+        };
+        if let Some(watchman) = watchman {
+            watchman.wake();
+        }
+    }
+
+    /// Tells everybody whose time has come.
+    fn call(&self) {
+        let now = self.clock.now();
+        let state = &mut *self.state.borrow_mut();
+        while let Some(Reverse((at, client))) = state.queue.peek().copied() {
+            if at > now {
+                return;
+            }
+            state.queue.pop();
+            // It may have another time by now: events come and go too.
+            let known = &mut state.known[client as usize];
+            if known.as_ref().is_some_and(|(known, _)| *known == at)
+                && let Some((_, who)) = known.take()
+            {
+                who.do_send(Curfewed(at, client));
+            }
+        }
+    }
+}
+
+async fn watch(curfew: Rc<Curfew>) {
+    let mut alarm: Option<(SimTime, Sleep)> = None;
+    loop {
+        let next = curfew.state.borrow().queue.peek().map(|Reverse((at, _))| *at);
+        match next {
+            Some(at) if alarm.as_ref().is_none_or(|(set, _)| at != *set) => {
+                // Whoever is through at this very instant is through.
+                alarm = Some((at, curfew.clock.sleep_until_end_of(at)));
+            }
+            _ => {}
+        }
+        let rang = poll_fn(|cx| {
+            if let Some((_, sleep)) = &mut alarm
+                && Pin::new(sleep).poll(cx).is_ready()
+            {
+                return Poll::Ready(true);
+            }
+            let mut state = curfew.state.borrow_mut();
+            let first = state.queue.peek().map(|Reverse((at, _))| *at);
+            if first != alarm.as_ref().map(|(at, _)| *at) {
+                return Poll::Ready(false);
+            }
+            state.watchman = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+        if rang {
+            alarm = None;
+            curfew.call();
+        }
+    }
+}
