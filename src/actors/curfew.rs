@@ -3,7 +3,7 @@
 //! Whoever goes leg by leg does not know whether it will be back before it has to go. One task
 //! watches over all of them: a timer for each would be set and thrown away in nearly every round.
 
-use super::client::ClientActor;
+use super::server::ServerActor;
 use crate::clock::{Clock, SimTime, Sleep};
 use actix::prelude::*;
 use std::cell::RefCell;
@@ -22,33 +22,34 @@ pub(super) struct Curfew {
 
 struct State {
     queue: BinaryHeap<Reverse<(SimTime, u32)>>,
-    /// By client: the latest instant it is in the queue for, and who it was then.
-    known: Vec<Option<(SimTime, Addr<ClientActor>)>>,
+    /// By client: the latest instant it is in the queue for.
+    known: Vec<SimTime>,
     watchman: Option<Waker>,
 }
 
 /// It is time to go.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Curfewed(pub(super) SimTime, pub(super) u32);
+pub(super) struct Curfewed {
+    pub(super) at: SimTime,
+    pub(super) client: u32,
+}
 
 impl Curfew {
-    pub(super) fn open(clients: usize, clock: Clock) -> Rc<Self> {
-        let known = (0..clients).map(|_| None).collect();
+    /// A watch over `clients` clients that tells the server, which knows who acts for whom.
+    pub(super) fn open(clients: usize, clock: Clock, server: Addr<ServerActor>) -> Rc<Self> {
+        let known = vec![SimTime::NEVER; clients];
         let state = State { queue: BinaryHeap::new(), known, watchman: None };
         let curfew = Rc::new(Curfew { clock, state: RefCell::new(state) });
-        actix::spawn(watch(curfew.clone()));
+        actix::spawn(watch(curfew.clone(), server));
         curfew
     }
 
-    /// Whoever acts for `client` is told when it goes, at `at`.
-    pub(super) fn watch_over(&self, client: u32, at: SimTime, who: Addr<ClientActor>) {
+    /// The server is told when `client` goes, at `at`.
+    pub(super) fn watch_over(&self, client: u32, at: SimTime) {
         let watchman = {
             let state = &mut *self.state.borrow_mut();
-            let known = &mut state.known[client as usize];
-            let is_new = known.as_ref().is_none_or(|(known, _)| *known != at);
-            *known = Some((at, who));
-            if !is_new {
+            if std::mem::replace(&mut state.known[client as usize], at) == at {
                 return;
             }
             state.queue.push(Reverse((at, client)));
@@ -59,8 +60,8 @@ impl Curfew {
         }
     }
 
-    /// Tells everybody whose time has come.
-    fn call(&self) {
+    /// Tells of everybody whose time has come.
+    fn call(&self, server: &Addr<ServerActor>) {
         let now = self.clock.now();
         let state = &mut *self.state.borrow_mut();
         while let Some(Reverse((at, client))) = state.queue.peek().copied() {
@@ -69,17 +70,14 @@ impl Curfew {
             }
             state.queue.pop();
             // It may have another time by now: events come and go too.
-            let known = &mut state.known[client as usize];
-            if known.as_ref().is_some_and(|(known, _)| *known == at)
-                && let Some((_, who)) = known.take()
-            {
-                who.do_send(Curfewed(at, client));
+            if state.known[client as usize] == at {
+                server.do_send(Curfewed { at, client });
             }
         }
     }
 }
 
-async fn watch(curfew: Rc<Curfew>) {
+async fn watch(curfew: Rc<Curfew>, server: Addr<ServerActor>) {
     let mut alarm: Option<(SimTime, Sleep)> = None;
     loop {
         let next = curfew.state.borrow().queue.peek().map(|Reverse((at, _))| *at);
@@ -107,7 +105,7 @@ async fn watch(curfew: Rc<Curfew>) {
         .await;
         if rang {
             alarm = None;
-            curfew.call();
+            curfew.call(&server);
         }
     }
 }

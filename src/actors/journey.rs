@@ -81,7 +81,7 @@ impl ClientActor {
                 end = Some(self.lose_at(alone.way.arrives, Outcome::Dropped, ctx));
             }
         }
-        self.observe_curfew(client, errand.leaves, ctx);
+        self.observe_curfew(client, errand.leaves);
         let never = SimTime::NEVER;
         let way = Itinerary { downloaded: never, computed: never, arrives: never, tau: 0 };
         let fate = Fate { way, lost: None, leg: Leg::Done };
@@ -92,9 +92,9 @@ impl ClientActor {
     }
 
     /// Has itself told when it is time to go.
-    fn observe_curfew(&self, client: u32, leaves: SimTime, ctx: &mut Context<Self>) {
+    fn observe_curfew(&self, client: u32, leaves: SimTime) {
         if let Some(curfew) = self.around.curfew.as_ref().filter(|_| leaves < SimTime::NEVER) {
-            curfew.watch_over(client, leaves, ctx.address());
+            curfew.watch_over(client, leaves);
         }
     }
 
@@ -121,6 +121,23 @@ impl ClientActor {
         ctx: &mut Context<Self>,
     ) -> SpawnHandle {
         let around = self.around.clone();
+        if let (Some(lane), None, false) =
+            (around.lanes.of(direction), give_up, around.world.scripted)
+        {
+            let spell = around.world.spell(client, from);
+            let (bits, cap) = (around.world.payload.bits(direction), spell.rate(direction));
+            if cap > 0 && spell.until == SimTime::NEVER {
+                // Nothing will change: the smallest of all futures will do.
+                let carried = lane.carry(from, bits, cap);
+                return ctx.spawn(carried.into_actor(self).map(move |(), me: &mut Self, ctx| {
+                    let now = me.around.clock.now();
+                    match direction {
+                        Direction::Down => me.downloaded(now, ctx),
+                        Direction::Up => me.uploaded(now, ctx),
+                    }
+                }));
+            }
+        }
         let carried = async move {
             let carried = carry(&around, client, direction, from);
             match give_up {
@@ -235,7 +252,7 @@ impl ClientActor {
         let client = trip.arrival.request.asked.client;
         let Some(journey) = &mut trip.journey else { return };
         journey.errand.leaves = errand.leaves;
-        self.observe_curfew(client, errand.leaves, ctx);
+        self.observe_curfew(client, errand.leaves);
         if way.downloaded < SimTime::NEVER && now < way.computed {
             ctx.cancel_future(wait);
             let latency = self.around.world.latency(client);
@@ -299,7 +316,7 @@ async fn carry(
 impl Handler<Curfewed> for ClientActor {
     type Result = ();
 
-    fn handle(&mut self, Curfewed(at, client): Curfewed, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Curfewed { at, client }: Curfewed, ctx: &mut Context<Self>) {
         let Some(Trip { arrival, wait, journey: Some(journey) }) = &self.trip else { return };
         // It may be somebody else's by now, or be back and away again.
         if arrival.request.asked.client == client && journey.errand.leaves == at {

@@ -1,7 +1,7 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
 use super::client::{Arrived, ClientActor, Dispatch, Halt, Surroundings, Upset};
-use super::curfew::Curfew;
+use super::curfew::{Curfew, Curfewed};
 use super::ending::Ending;
 use super::journey::Lanes;
 use super::recorder::{Happened, RecorderActor};
@@ -349,7 +349,9 @@ impl Actor for ServerActor {
         let curfew = lanes.are_shared() && self.server.clients_come_and_go();
         self.around = Some(Rc::new(Surroundings {
             lanes,
-            curfew: curfew.then(|| Curfew::open(world.fleet.devices.len(), self.clock.clone())),
+            curfew: curfew.then(|| {
+                Curfew::open(world.fleet.devices.len(), self.clock.clone(), ctx.address())
+            }),
             world,
             upset: Notify::new(),
             clock: self.clock.clone(),
@@ -415,6 +417,16 @@ impl Handler<Arrived> for ServerActor {
             }
             Ok(())
         });
+    }
+}
+
+impl Handler<Curfewed> for ServerActor {
+    type Result = ();
+
+    fn handle(&mut self, curfewed: Curfewed, _: &mut Context<Self>) {
+        if let Some(seat) = &self.clients[curfewed.client as usize] {
+            seat.do_send(curfewed);
+        }
     }
 }
 

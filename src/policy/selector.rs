@@ -172,9 +172,7 @@ impl Selector {
             }
             Scheme::Uniform => {
                 // A few of many are found fastest by trying; many of a few by a random order.
-                let few = wanted <= self.clients / 8 && free >= self.clients / 2;
-                let one = wanted == 1 && free >= self.clients / 64;
-                let mut chosen = if few || one {
+                let mut chosen = if wanted <= free / 8 {
                     by_trying(self.clients as u32, wanted, &mut rng, busy)
                 } else {
                     let free = everyone.filter(|client| !busy(*client)).collect();
