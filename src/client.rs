@@ -257,7 +257,9 @@ impl World {
         let client = request.asked.client;
         let Fate { way, lost, .. } = *fate;
         // Who will come too late to be used need not really train, unless it remembers what it sent.
-        let in_time = round.useless_after.is_none_or(|after| way.arrives <= after)
+        // When an upload on a shared link is through nobody knows; not before it has begun.
+        let ready = if way.arrives == SimTime::NEVER { way.computed } else { way.arrives };
+        let in_time = round.useless_after.is_none_or(|after| ready <= after)
             || self.packer.packing.error_feedback;
         match (&self.training, &round.model) {
             (Some(Training { trainer, pool }), Some(model))
@@ -266,7 +268,7 @@ impl World {
                 let (packer, residual, key) = (self.packer, errand.residual.clone(), errand.key);
                 let (trainer, job) = (trainer.clone(), self.job(model, round, client, errand));
                 let cost = way.tau * self.workload.batch(client) as u64;
-                Some(Box::new(pool.submit(way.arrives, cost, move || {
+                Some(Box::new(pool.submit(ready, cost, move || {
                     let mut run = trainer.begin(job);
                     run.steps(way.tau);
                     packer.pack(run.change(), residual, client, key)

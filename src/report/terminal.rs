@@ -96,7 +96,7 @@ fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
         for group in groups {
             let cell = cell(group);
             // Padding counts characters, not bytes: ± and τ are one column each.
-            let pad = width.saturating_sub(cell.chars().count());
+            let pad = width.saturating_sub(cell.chars().count()).max(1);
             let _ = write!(out, "{:pad$}{cell}", "");
         }
         out.push('\n');
@@ -160,6 +160,19 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
         row(
             "vanished on the way",
             Box::new(move |group| number(mean(group, |run| dropped(run) as f64))),
+        );
+    }
+    let offline = |run: &VariantSummary| run.outcomes[Outcome::Offline as usize];
+    if groups.iter().any(|group| group.runs.iter().any(|run| offline(run) > 0)) {
+        row(
+            "went offline",
+            Box::new(move |group| number(mean(group, |run| offline(run) as f64))),
+        );
+    }
+    if groups.iter().any(|group| group.runs.iter().any(|run| run.waited.rounds > 0)) {
+        row(
+            "waited for clients",
+            Box::new(|group| duration(mean(group, |run| run.waited.seconds))),
         );
     }
     if groups.iter().any(|group| group.runs.iter().any(|run| run.target.is_some())) {

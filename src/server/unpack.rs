@@ -12,6 +12,7 @@ impl Server {
         change: Option<Box<Ticket<Parcel>>>,
     ) -> Result<Vec<f64>, ServerError> {
         let Some(ticket) = change else {
+            assert!(self.training.is_none(), "client {client} made steps that nobody trained");
             return Ok(Vec::new());
         };
         let training = |source| ServerError::Training { client, source };

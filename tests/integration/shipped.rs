@@ -11,7 +11,7 @@ fn shipped_scenarios_run_and_their_expectations_are_met() {
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|kind| kind == "toml"));
-    assert!(files.len() >= 11);
+    assert!(files.len() >= 16);
     for file in files {
         let scenario = Scenario::load(&file, &[], None).unwrap_or_else(|error| panic!("{error}"));
         let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
