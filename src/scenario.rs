@@ -59,6 +59,7 @@ mod replay;
 mod resolved;
 mod rules;
 mod schema;
+mod scheme;
 mod section;
 mod select;
 mod server;

@@ -7,6 +7,7 @@
 
 mod agenda;
 mod attendance;
+mod feedback;
 mod measure;
 mod round;
 mod setup;
@@ -351,6 +352,7 @@ impl Server {
         }
         if row.tau == 0 {
             // It sends nothing: the server goes on waiting for it.
+            self.tell(&row, || Some(0.0));
             return Ok((row, Next::Wait));
         }
         if let Close::Adaptive(_) = self.config.close {
@@ -372,6 +374,7 @@ impl Server {
         };
         if verdict == Verdict::Late {
             row.outcome = Outcome::Late;
+            self.tell(&row, || None);
             self.ignore(asked.client, change)?;
             return Ok((row, Next::Wait));
         }
@@ -386,6 +389,7 @@ impl Server {
             discount,
         };
         let delta = self.unpack(asked.client, change)?;
+        self.tell(&row, || feedback::norm(&delta, round.lr * row.accumulation));
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
             // As it was when the client left: nobody else changes it.
             let own = controls.own(asked.client);

@@ -221,7 +221,7 @@ pub enum Sample {
 }
 
 /// How clients are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scheme {
     /// Without replacement, all equally likely.
     Uniform,
@@ -229,4 +229,29 @@ pub enum Scheme {
     BySize,
     /// In turn, by number.
     RoundRobin,
+    /// By how much and how fast each brought so far (Oort).
+    Oort(OortConfig),
+    /// So many tiers of equally fast clients, one of them in each round (TiFL).
+    Tiers(usize),
+}
+
+/// How Oort weighs what it knows (Lai et al., OSDI 2021).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OortConfig {
+    /// The part of the clients of the first round that is drawn from those never heard.
+    pub exploration: f64,
+    /// What that part is multiplied by from round to round.
+    pub decay: f64,
+    /// What it does not fall below.
+    pub least: f64,
+    /// How much clients are avoided that take longer than the preferred round.
+    pub alpha: f64,
+    /// How long a round should take; `None`: it follows the clients heard.
+    pub round_time: Option<Span>,
+}
+
+impl OortConfig {
+    /// As published.
+    pub const PUBLISHED: OortConfig =
+        OortConfig { exploration: 0.9, decay: 0.98, least: 0.2, alpha: 2.0, round_time: None };
 }

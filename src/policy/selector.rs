@@ -1,15 +1,21 @@
 //! Who is asked.
 
+mod draw;
+mod oort;
 #[cfg(test)]
 mod tests;
+mod tiers;
 
 use super::{Close, Sample, Scheme, ServerConfig};
 use crate::aggregate::{Draw, Participation};
-use crate::random::{Purpose, Stream, index, shuffle, stream};
+use crate::clock::Span;
+use crate::random::{Purpose, Stream, shuffle, stream};
+use draw::{running_sums, uniform};
+use oort::Oort;
 use rand::RngExt;
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::sync::Arc;
+use tiers::Tiers;
 
 /// A client that is asked, and how often it was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +24,18 @@ pub struct Asked {
     pub client: u32,
     /// Once, or more often with replacement.
     pub times: u32,
+}
+
+/// What came of asking a client.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// The round it was asked in.
+    pub round: u64,
+    /// From being asked to being back.
+    pub duration: Span,
+    /// ‖d_i‖ of its normalised gradient: 0 if it made no step, 1 if nothing is trained; `None` if
+    /// its update was not looked at.
+    pub norm: Option<f64>,
 }
 
 /// Chooses the clients of each round.
@@ -30,14 +48,36 @@ pub struct Selector {
     clients: usize,
     wanted: usize,
     asks_all: bool,
-    scheme: Scheme,
+    method: Method,
     participation: Participation,
     tie_break: TieBreak,
     p: Arc<[f64]>,
-    /// Running sums of p_i, for drawing by size.
-    cumulative: Vec<f64>,
+}
+
+/// How clients are chosen, with what has to be known for it.
+enum Method {
+    Uniform,
+    /// Running sums of p_i.
+    BySize(Vec<f64>),
     /// Whose turn it is.
-    turn: Cell<u32>,
+    RoundRobin(Cell<u32>),
+    Oort(Oort),
+    Tiers(Tiers),
+}
+
+/// Random streams of [`Purpose::Selection`], by what is drawn from them in a round.
+#[repr(u64)]
+enum Drawn {
+    /// Who is asked.
+    Clients = 0,
+    /// In which order.
+    Order = 1,
+    /// Who is asked of those whose worth is known.
+    Known = 2,
+    /// Who is asked of the others.
+    Untried = 3,
+    /// A tier and who is asked of it.
+    Tier = 4,
 }
 
 /// In which order those who were chosen are asked, and so who is first among clients that arrive at
@@ -51,32 +91,47 @@ enum TieBreak {
 }
 
 impl Selector {
-    /// A selector for clients with shares `p`.
-    pub fn new(config: &ServerConfig, seed: u64, p: Arc<[f64]>) -> Self {
+    /// A selector for clients with shares `p`. `profile` tells how long a client's round takes as
+    /// far as is known beforehand; only schemes that profile clients ask.
+    pub fn new(
+        config: &ServerConfig,
+        seed: u64,
+        p: Arc<[f64]>,
+        profile: impl Fn(u32) -> u64,
+    ) -> Self {
         let clients = p.len();
-        let wanted = config.wanted(clients);
         let tie_break = match config.close {
             Close::First { .. } => TieBreak::Drawn,
             _ => TieBreak::ByNumber,
         };
-        let cumulative = match config.scheme {
-            Scheme::Uniform | Scheme::RoundRobin => Vec::new(),
-            Scheme::BySize => running_sums(&p, |_| false),
+        let method = match config.scheme {
+            Scheme::Uniform => Method::Uniform,
+            Scheme::BySize => Method::BySize(running_sums(&p, |_| false)),
+            Scheme::RoundRobin => Method::RoundRobin(Cell::new(0)),
+            Scheme::Oort(oort) => Method::Oort(Oort::new(oort, p.clone())),
+            Scheme::Tiers(count) => Method::Tiers(Tiers::new(clients, count, profile)),
         };
-        let (scheme, participation) = (config.scheme, config.rule.participation);
-        let turn = Cell::new(0);
-        let asks_all = config.sample == Sample::All && !matches!(config.close, Close::First { .. });
         Selector {
             seed,
             clients,
-            wanted,
-            asks_all,
-            scheme,
-            participation,
+            wanted: config.wanted(clients),
+            asks_all: config.sample == Sample::All && !matches!(config.close, Close::First { .. }),
+            method,
+            participation: config.rule.participation,
             tie_break,
             p,
-            cumulative,
-            turn,
+        }
+    }
+
+    /// Whether it matters to the choice what comes of asking a client.
+    pub fn listens(&self) -> bool {
+        matches!(self.method, Method::Oort(_))
+    }
+
+    /// A client is back.
+    pub fn heard(&mut self, client: u32, feedback: Feedback) {
+        if let Method::Oort(oort) = &mut self.method {
+            oort.heard(client, feedback);
         }
     }
 
@@ -124,20 +179,23 @@ impl Selector {
 
     /// How the clients of a round are drawn.
     pub fn draw(&self) -> Draw {
-        match self.scheme {
-            // In turn everybody is asked as often as when drawn.
-            Scheme::Uniform | Scheme::RoundRobin => {
-                Draw::Uniform { clients: self.clients, asked: self.wanted.min(self.clients) }
-            }
-            Scheme::BySize => Draw::BySize { clients: self.clients, asked: self.wanted },
+        match self.method {
+            Method::BySize(_) => Draw::BySize { clients: self.clients, asked: self.wanted },
+            // In turn and by tiers everybody is asked as often as when drawn. What Oort does nobody
+            // can tell: inverse probabilities begin here and follow what is heard.
+            _ => Draw::Uniform { clients: self.clients, asked: self.wanted.min(self.clients) },
         }
     }
 
     /// Puts those who were chosen in the order in which they are asked.
     pub fn order(&self, round: u64, asked: &mut [Asked]) {
         if self.tie_break == TieBreak::Drawn {
-            shuffle(asked, &mut stream(self.seed, Purpose::Selection, 1, round));
+            shuffle(asked, &mut self.stream(Drawn::Order, round));
         }
+    }
+
+    fn stream(&self, drawn: Drawn, round: u64) -> Stream {
+        stream(self.seed, Purpose::Selection, drawn as u64, round)
     }
 
     fn choose(
@@ -147,46 +205,46 @@ impl Selector {
         free: usize,
         busy: impl Fn(u32) -> bool,
     ) -> Vec<Asked> {
-        let everyone = 0..self.clients as u32;
-        let once = |client| Asked { client, times: 1 };
         if free == 0 {
             return Vec::new();
         }
-        if self.scheme != Scheme::BySize && wanted >= free {
-            return everyone.filter(|client| !busy(*client)).map(once).collect();
-        }
-        let mut rng = stream(self.seed, Purpose::Selection, 0, round);
-        match self.scheme {
-            Scheme::BySize => self.by_size(&mut rng, wanted, free, busy),
-            Scheme::RoundRobin => {
+        let everyone = 0..self.clients as u32;
+        let mut chosen: Vec<u32> = match &self.method {
+            Method::BySize(sums) => {
+                let rng = &mut self.stream(Drawn::Clients, round);
+                return self.by_size(sums, rng, wanted, free, busy);
+            }
+            Method::Tiers(tiers) => {
+                tiers.choose(&mut self.stream(Drawn::Tier, round), wanted, free, busy)
+            }
+            _ if wanted >= free => everyone.filter(|client| !busy(*client)).collect(),
+            Method::RoundRobin(turn) => {
                 // Where the last turn ended; who is busy when its turn comes is passed over.
-                let from = self.turn.get();
-                let turn = (from..self.clients as u32).chain(0..from);
-                let mut chosen: Vec<u32> =
-                    turn.filter(|client| !busy(*client)).take(wanted).collect();
+                let from = turn.get();
+                let order = (from..self.clients as u32).chain(0..from);
+                let chosen: Vec<u32> = order.filter(|client| !busy(*client)).take(wanted).collect();
                 if let Some(last) = chosen.last() {
-                    self.turn.set((last + 1) % self.clients as u32);
+                    turn.set((last + 1) % self.clients as u32);
                 }
-                chosen.sort_unstable();
-                chosen.into_iter().map(once).collect()
+                chosen
             }
-            Scheme::Uniform => {
-                // A few of many are found fastest by trying; many of a few by a random order.
-                let mut chosen = if wanted <= free / 8 {
-                    by_trying(self.clients as u32, wanted, &mut rng, busy)
-                } else {
-                    let free = everyone.filter(|client| !busy(*client)).collect();
-                    without_replacement(free, wanted, &mut rng)
-                };
-                chosen.sort_unstable();
-                chosen.into_iter().map(once).collect()
+            Method::Uniform => {
+                let rng = &mut self.stream(Drawn::Clients, round);
+                uniform(self.clients, wanted, free, rng, busy)
             }
-        }
+            Method::Oort(oort) => {
+                let rngs = [Drawn::Known, Drawn::Untried].map(|drawn| self.stream(drawn, round));
+                oort.choose(round, rngs, wanted, free, busy)
+            }
+        };
+        chosen.sort_unstable();
+        chosen.into_iter().map(|client| Asked { client, times: 1 }).collect()
     }
 
     /// Draws with replacement by p_i among those who are free.
     fn by_size(
         &self,
+        of_all: &[f64],
         rng: &mut Stream,
         wanted: usize,
         free: usize,
@@ -194,7 +252,7 @@ impl Selector {
     ) -> Vec<Asked> {
         let among_free;
         let sums = if free == self.clients {
-            &self.cumulative
+            of_all
         } else {
             among_free = running_sums(&self.p, busy);
             &among_free
@@ -214,37 +272,4 @@ impl Selector {
             .map(|same| Asked { client: same[0], times: same.len() as u32 })
             .collect()
     }
-}
-
-/// Sums of p_i up to each client, without those who are busy.
-fn running_sums(p: &[f64], busy: impl Fn(u32) -> bool) -> Vec<f64> {
-    let mut sum = 0.0;
-    let mut add = |(client, p): (usize, &f64)| {
-        sum += if busy(client as u32) { 0.0 } else { *p };
-        sum
-    };
-    p.iter().enumerate().map(&mut add).collect()
-}
-
-/// `count` different clients below `clients` that are not busy.
-fn by_trying(clients: u32, count: usize, rng: &mut Stream, busy: impl Fn(u32) -> bool) -> Vec<u32> {
-    let mut taken = HashSet::with_capacity(count);
-    let mut chosen = Vec::with_capacity(count);
-    while chosen.len() < count {
-        let client = index(rng, clients);
-        if !busy(client) && taken.insert(client) {
-            chosen.push(client);
-        }
-    }
-    chosen
-}
-
-/// The first `count` of a random order of `items`.
-fn without_replacement(mut items: Vec<u32>, count: usize, rng: &mut Stream) -> Vec<u32> {
-    for i in 0..count {
-        let other = i + index(rng, (items.len() - i) as u32) as usize;
-        items.swap(i, other);
-    }
-    items.truncate(count);
-    items
 }

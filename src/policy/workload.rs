@@ -34,6 +34,15 @@ impl Workload {
 
     /// The steps `client` means to make in `round`; `None`: as many as the deadline allows.
     pub fn steps(&self, client: u32, round: u64) -> Option<u64> {
+        self.steps_in(client, Some(round))
+    }
+
+    /// The steps `client` means to make in a typical round; `None`: as many as the deadline allows.
+    pub fn typical_steps(&self, client: u32) -> Option<u64> {
+        self.steps_in(client, None)
+    }
+
+    fn steps_in(&self, client: u32, round: Option<u64>) -> Option<u64> {
         match &self.work {
             Work::UntilDeadline => None,
             Work::Steps(amount) => Some(whole(self.amount(amount, client, round).round())),
@@ -47,16 +56,16 @@ impl Workload {
         }
     }
 
-    fn amount(&self, amount: &Amount, client: u32, round: u64) -> f64 {
-        match amount {
-            Amount::Each(amounts) => amounts[client as usize],
-            Amount::Drawn(dist, _) if dist.is_fixed() => dist.typical(),
-            Amount::Drawn(dist, redraw) => {
-                // Rounds count from 1, so 0 is free for the draw that is made once.
-                let key = if *redraw == Redraw::Once { 0 } else { round };
-                dist.sample(&mut stream(self.seed, Purpose::Work, u64::from(client), key))
-            }
-        }
+    fn amount(&self, amount: &Amount, client: u32, round: Option<u64>) -> f64 {
+        let (dist, key) = match (amount, round) {
+            (Amount::Each(amounts), _) => return amounts[client as usize],
+            (Amount::Drawn(dist, _), _) if dist.is_fixed() => return dist.typical(),
+            // Rounds count from 1, so 0 is free for the draw that is made once.
+            (Amount::Drawn(dist, Redraw::Once), _) => (dist, 0),
+            (Amount::Drawn(dist, Redraw::Round), Some(round)) => (dist, round),
+            (Amount::Drawn(dist, Redraw::Round), None) => return dist.typical(),
+        };
+        dist.sample(&mut stream(self.seed, Purpose::Work, u64::from(client), key))
     }
 }
 
@@ -103,6 +112,8 @@ mod tests {
         assert_ne!(once.steps(1, 1), once.steps(2, 1));
         let round = workload(Batch::Full, Work::Steps(Amount::Drawn(dist, Redraw::Round)));
         assert_ne!(round.steps(1, 1), round.steps(1, 2));
+        assert_eq!(round.typical_steps(1), Some(501), "the mean, rounded");
+        assert_eq!(once.typical_steps(1), once.steps(1, 1));
         let none = workload(Batch::Full, Work::UntilDeadline);
         assert_eq!(none.steps(0, 1), None);
     }

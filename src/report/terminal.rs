@@ -164,10 +164,7 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     }
     let offline = |run: &VariantSummary| run.outcomes[Outcome::Offline as usize];
     if groups.iter().any(|group| group.runs.iter().any(|run| offline(run) > 0)) {
-        row(
-            "went offline",
-            Box::new(move |group| number(mean(group, |run| offline(run) as f64))),
-        );
+        row("went offline", Box::new(move |group| number(mean(group, |run| offline(run) as f64))));
     }
     if groups.iter().any(|group| group.runs.iter().any(|run| run.waited.rounds > 0)) {
         row(

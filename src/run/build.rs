@@ -5,7 +5,7 @@ use crate::client::{Habits, World};
 use crate::clock::TimeOverflow;
 use crate::compress::{Compression, Packer};
 use crate::data::{Init, SyntheticConfig, TaskKind};
-use crate::device::{Demand, Effect, Effort, EventConfig, FleetError, Payload};
+use crate::device::{Demand, Device, Effect, Effort, EventConfig, FleetError, Payload};
 use crate::policy::{Batch, Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
@@ -83,7 +83,8 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
-    let selector = Selector::new(&plan.server, seed, p.clone());
+    let profile = |client| profile(&fleet.devices[client as usize], workload.typical_steps(client));
+    let selector = Selector::new(&plan.server, seed, p.clone(), profile);
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
     let classes: Arc<[u16]> = fleet.devices.iter().map(|device| device.class).collect();
@@ -127,6 +128,16 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         training: training.clone(),
     };
     Ok(Built { server, world, training })
+}
+
+/// How long a client's round takes when nothing disturbs it, in nanoseconds; with work until the
+/// deadline, which all rounds take, how long one of its steps does.
+fn profile(device: &Device, steps: Option<u64>) -> u64 {
+    let transfers = || device.download.nanos().saturating_add(device.upload.nanos());
+    match steps {
+        None => device.step.nanos(),
+        Some(steps) => device.step.nanos().saturating_mul(steps).saturating_add(transfers()),
+    }
 }
 
 /// What travels to a client and back: single-precision parameters, and with variance reduction as

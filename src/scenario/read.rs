@@ -7,7 +7,7 @@ use super::plan::{Plan, Scenario, Variant};
 use super::replay::Tapes;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use super::{client, expect, fleet, resolved, rules, server, stop, task};
+use super::{client, expect, fleet, resolved, rules, scheme, server, stop, task};
 use crate::aggregate::Weighting;
 
 /// What the variants of a scenario have in common while they are read.
@@ -142,6 +142,7 @@ fn read_plan(tree: &Node, findings: &mut Findings) -> Result<Plan, ScenarioError
     });
     let stop = stop::read(&mut root, &task.kind)?;
     rules::check(tree, &client, &server, fleet.as_ref())?;
+    scheme::check(tree, &server, task.clients)?;
     let fleet = fleet.unwrap_or_else(fleet::uniform);
     let stage = Stage { clients: task.clients, fleet: &fleet, close: server.close, stop: &stop };
     let (events, warnings) = event::read(&mut root, &stage)?;

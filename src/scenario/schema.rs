@@ -112,6 +112,9 @@ pub(super) const TABLES: &[Keys] = &[
     keys("server.staleness.hinge", &["a", "b"], &[]),
     keys("server.optimizer", &["kind", "lr", "momentum", "beta1", "beta2", "epsilon"], &[]),
     keys("server.sample", &["clients", "fraction"], &[]),
+    keys("server.scheme", &["oort", "tiers"], &[]),
+    keys("server.scheme.oort", &["exploration", "decay", "least", "alpha", "round_time"], &[]),
+    keys("server.scheme.tiers", &["count"], &[]),
     keys("fleet", &["assign", "class", "server_uplink", "server_downlink"], &[]),
     keys(
         "fleet.class",
@@ -209,6 +212,7 @@ const RIVALS: &[(&str, &[&[&str]])] = &[
     ("client.work", &[&["until"], &["epochs"], &["steps"]]),
     ("server.close", &[&["deadline"], &["first", "of"], &["buffer"], &["window"]]),
     ("server.sample", &[&["clients"], &["fraction"]]),
+    ("server.scheme", &[&["oort"], &["tiers"]]),
     ("server.staleness", &[&["polynomial"], &["hinge"]]),
     ("fleet.class", &[&["step_time"], &["speed"]]),
     (

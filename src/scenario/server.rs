@@ -1,9 +1,9 @@
 //! `[server]`: when and how the server aggregates.
 
 use super::error::ScenarioError;
-use super::optimizer;
 use super::section::Section;
 use super::tree::{Node, Raw};
+use super::{optimizer, scheme};
 use crate::aggregate::{OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
 use crate::clock::Span;
 use crate::policy::{Adaptive, Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
@@ -34,13 +34,8 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
     let optimizer = section.get("optimizer").map_or(Ok(OptimizerConfig::PLAIN), optimizer::read)?;
     let sample =
         section.get("sample").map_or(Ok(Sample::All), |node| read_sample(node, clients))?;
-    let schemes = [
-        ("uniform", Scheme::Uniform),
-        ("by-size", Scheme::BySize),
-        ("round-robin", Scheme::RoundRobin),
-    ];
-    let later = ["oort", "tiers"];
-    let scheme = choose(&mut section, "scheme", Scheme::Uniform, &schemes, &later)?;
+    let scheme =
+        section.get("scheme").map_or(Ok(Scheme::Uniform), |node| scheme::read(node, clients))?;
     let evaluate_every = match section.get("evaluate_every") {
         Some(node) => node.whole("evaluate_every", 1..=i64::MAX as u64)?,
         None => 1,

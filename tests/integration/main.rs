@@ -28,6 +28,7 @@ mod scenario_events;
 mod scenario_hostile;
 mod scenario_overrides;
 mod scenario_values;
+mod selection;
 mod shipped;
 mod simulated;
 mod support;

@@ -77,6 +77,11 @@ fn policies() -> Vec<String> {
             "close = \"all\"\nscheme = \"round-robin\"\nsample = { clients = 4 }",
         ),
         scenario(
+            synthetic,
+            "work = { epochs = { uniform = [1, 5] } }",
+            "close = \"all\"\nsample = { clients = 3 }\nscheme = { tiers = { count = 4 } }",
+        ),
+        scenario(
             quadratic,
             "work = { steps = 30 }",
             "close = { first = 4, of = 7 }\nlate = \"next\"\nmax_staleness = 3",
@@ -205,13 +210,42 @@ lasting = "3s"
     [shared, own].concat()
 }
 
+/// Where what was trained decides who is asked, so that variants do not share their schedule.
+fn guided() -> Vec<String> {
+    let (synthetic, quadratic) = (SYNTHETIC, QUADRATIC);
+    vec![
+        scenario(
+            synthetic,
+            "work = { epochs = 2 }",
+            "close = \"all\"\nsample = { clients = 4 }\nscheme = \"oort\"",
+        ),
+        scenario(
+            quadratic,
+            "work = { steps = 30 }",
+            "close = { first = 4, of = 7 }\nscheme = { oort = { exploration = 0.5, alpha = 1 } }\n\
+             participation = \"inverse-probability\"",
+        ),
+        scenario(
+            synthetic,
+            "work = { steps = 30 }\ncompression = { top_k = 0.3, error_feedback = true }",
+            "close = { deadline = \"2s\" }\npartial = \"discard\"\nlate = \"stale\"\n\
+             sample = { fraction = 0.4 }\nscheme = { oort = { round_time = \"1s\" } }",
+        ),
+        scenario(
+            quadratic,
+            "",
+            "close = { deadline = \"300ms\" }\nsample = { clients = 5 }\nscheme = \"oort\"",
+        ),
+    ]
+}
+
 fn scenarios() -> Vec<String> {
     [policies(), algorithms(), compressions(), lively()].concat()
 }
 
 #[test]
 fn one_two_and_seven_threads_give_the_same_bytes() {
-    for text in scenarios() {
+    for text in [scenarios(), guided()].concat() {
         let reference = Simulated::run(&text, 1);
         for threads in [1, 2, 7] {
             let run = Simulated::run(&text, threads);

@@ -6,7 +6,9 @@ use gruppetto::compress::{Compression, Packing};
 use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
 use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
-use gruppetto::policy::{Amount, Batch, Close, Late, Partial, Redraw, Sample, Scheme, Work};
+use gruppetto::policy::{
+    Amount, Batch, Close, Late, OortConfig, Partial, Redraw, Sample, Scheme, Work,
+};
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::{ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side};
 use gruppetto::solver::{LrChange, Schedule, Solver, VarianceReduction};
@@ -166,6 +168,24 @@ fn shares_are_equal_or_normalized() {
     assert_eq!(fleet(["", "", ""]), [1.0 / 3.0; 3]);
     let shares = fleet(["share = 0.3333333", "share = 0.3333333", "share = 0.3333333"]);
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-15, "{shares:?}");
+}
+
+#[test]
+fn schemes_have_names_and_tables() {
+    let scheme = |text: &str| {
+        with(&format!("server = {{ sample = {{ clients = 3 }}, scheme = {text} }}")).server.scheme
+    };
+    let published = OortConfig::PUBLISHED;
+    assert_eq!([scheme("\"oort\""), scheme("{ oort = {} }")], [Scheme::Oort(published); 2]);
+    assert_eq!([scheme("\"tiers\""), scheme("{ tiers = {} }")], [Scheme::Tiers(5); 2]);
+    assert_eq!(scheme("{ tiers = { count = 7 } }"), Scheme::Tiers(7));
+    let given =
+        "{ oort = { exploration = 0.5, decay = 0.9, least = 0, alpha = 1, round_time = \"3s\" } }";
+    let round_time = Some(Span::from_nanos(3_000_000_000));
+    let expected = OortConfig { exploration: 0.5, decay: 0.9, least: 0.0, alpha: 1.0, round_time };
+    assert_eq!(scheme(given), Scheme::Oort(expected));
+    let little = OortConfig { exploration: 0.1, least: 0.1, ..published };
+    assert_eq!(scheme("{ oort = { exploration = 0.1 } }"), Scheme::Oort(little));
 }
 
 #[test]

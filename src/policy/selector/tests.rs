@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::aggregate::{OptimizerConfig, RuleConfig, TauEff, Weighting};
-use crate::policy::{Late, Partial, Sample, Staleness};
+use crate::policy::{Late, OortConfig, Partial, Sample, Staleness};
 
 fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector {
     let rule = RuleConfig {
@@ -23,7 +23,7 @@ fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selector
         scheme,
         evaluate_every: 1,
     };
-    Selector::new(&config, 7, p.into())
+    Selector::new(&config, 7, p.into(), u64::from)
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn by_size_draws_in_proportion_to_p_with_replacement() {
 
 #[test]
 fn busy_clients_are_passed_over() {
-    for scheme in [Scheme::Uniform, Scheme::BySize] {
+    let oort = Scheme::Oort(OortConfig::PUBLISHED);
+    for scheme in [Scheme::Uniform, Scheme::BySize, oort, Scheme::Tiers(2)] {
         let selector = selector(Close::All, Sample::Clients(3), scheme, &[0.1; 10]);
         for round in 0..100 {
             let asked = selector.select(round, 5, |client| client % 2 == 0);
@@ -150,4 +151,41 @@ fn over_selection_asks_as_many_as_it_says() {
     let close = Close::First { first: 3, of: 5 };
     let selector = selector(close, Sample::All, Scheme::Uniform, &[0.1; 10]);
     assert_eq!(selector.select(0, selector.clients, |_| false).len(), 5);
+}
+
+#[test]
+fn oort_listens_and_others_do_not() {
+    let of = |scheme| selector(Close::All, Sample::Clients(2), scheme, &[0.1; 10]);
+    let feedback = Feedback { round: 1, duration: Span::from_nanos(5), norm: Some(1.0) };
+    let mut tiers = of(Scheme::Tiers(5));
+    tiers.heard(3, feedback);
+    assert!(!tiers.listens() && !of(Scheme::Uniform).listens());
+    // Nothing is left to explore but client 3, so it is asked; then it is known.
+    let mut oort = of(Scheme::Oort(OortConfig::PUBLISHED));
+    assert!(oort.listens());
+    (0..10).filter(|client| *client != 3).for_each(|client| oort.heard(client, feedback));
+    let asks_three = |oort: &Selector| {
+        let rounds = (1..50).map(|round| oort.select(round, 10, |_| false));
+        rounds.filter(|asked| asked.iter().any(|asked| asked.client == 3)).count()
+    };
+    assert_eq!(asks_three(&oort), 49);
+    oort.heard(3, feedback);
+    assert!(asks_three(&oort) < 30);
+    let three = oort.select(9, 3, |client| client > 2);
+    assert_eq!(three.len(), 2);
+}
+
+#[test]
+fn tiers_are_as_fast_as_their_profile() {
+    // The lower its number the faster a client.
+    let selector = selector(Close::All, Sample::Clients(2), Scheme::Tiers(5), &[0.1; 10]);
+    assert_eq!((selector.needed(), selector.wanted()), (2, 2));
+    for round in 0..100 {
+        let asked = selector.select(round, 10, |_| false);
+        assert!(asked.len() == 2 && asked[0].client.is_multiple_of(2), "{asked:?}");
+        assert_eq!(asked[1].client, asked[0].client + 1);
+        // Two are free, but not of one tier: the faster tier's.
+        let asked = selector.select(round, 2, |client| client != 3 && client != 8);
+        assert_eq!(asked, [Asked { client: 3, times: 1 }]);
+    }
 }

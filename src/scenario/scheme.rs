@@ -1,0 +1,109 @@
+//! `[server]` `scheme`: how clients are chosen, and what must go with it.
+
+use super::error::ScenarioError;
+use super::section::Section;
+use super::tree::{Node, Raw};
+use crate::aggregate::Participation;
+use crate::policy::{Close, OortConfig, Sample, Scheme, ServerConfig};
+
+/// Tiers, where nothing is said: as many as in TiFL's experiments.
+const TIERS: usize = 5;
+
+/// Reads `scheme`, for a number of clients.
+pub(super) fn read(node: &Node, clients: usize) -> Result<Scheme, ScenarioError> {
+    let Raw::Table(_) = &node.value else {
+        let schemes = [
+            ("uniform", Scheme::Uniform),
+            ("by-size", Scheme::BySize),
+            ("round-robin", Scheme::RoundRobin),
+            ("oort", Scheme::Oort(OortConfig::PUBLISHED)),
+            ("tiers", Scheme::Tiers(TIERS)),
+        ];
+        return node.one_of("scheme", &schemes, &[]).map_err(|error| {
+            error.note("or { oort = { alpha = 2.0 } }, or { tiers = { count = 5 } }")
+        });
+    };
+    let mut section = Section::open("server.scheme", node)?;
+    let scheme = match section.exactly_one(&["oort", "tiers"])? {
+        ("oort", node) => read_oort(node)?,
+        (_, node) => {
+            let mut section = Section::open("server.scheme.tiers", node)?;
+            let count = section.get("count").map(|node| {
+                node.whole("count", 1..=clients as u64)
+                    .map_err(|error| error.note(format_args!("the task has {clients} clients")))
+            });
+            count.transpose()?.map_or(Scheme::Tiers(TIERS), |count| Scheme::Tiers(count as usize))
+        }
+    };
+    section.finish("here")?;
+    Ok(scheme)
+}
+
+fn read_oort(node: &Node) -> Result<Scheme, ScenarioError> {
+    let published = OortConfig::PUBLISHED;
+    let mut section = Section::open("server.scheme.oort", node)?;
+    let exploration = section.get("exploration").map_or(Ok(published.exploration), |node| {
+        node.number_that("exploration", "a number from 0 to 1", |part| (0.0..=1.0).contains(&part))
+    })?;
+    let decay = section.get("decay").map_or(Ok(published.decay), |node| {
+        node.number_that("decay", "a number above 0, up to 1", |part| part > 0.0 && part <= 1.0)
+    })?;
+    let least = section.get("least").map_or(Ok(published.least.min(exploration)), |node| {
+        let wanted = format!("a number from 0 to {exploration}, the `exploration` it falls from");
+        node.number_that("least", &wanted, |part| (0.0..=exploration).contains(&part))
+    })?;
+    let alpha = section.get("alpha").map_or(Ok(published.alpha), |node| {
+        node.number_that("alpha", "a number, 0 or more", |alpha| alpha >= 0.0)
+    })?;
+    let round_time = section
+        .get("round_time")
+        .map(|node| node.positive_duration("nobody is back in no time"))
+        .transpose()?;
+    section.finish("here")?;
+    Ok(Scheme::Oort(OortConfig { exploration, decay, least, alpha, round_time }))
+}
+
+/// Checks that Oort and tiers have rounds to choose for, a number of clients to choose and enough to
+/// choose from. The tree tells where things were written.
+pub(super) fn check(
+    tree: &Node,
+    server: &ServerConfig,
+    clients: usize,
+) -> Result<(), ScenarioError> {
+    let name = match server.scheme {
+        Scheme::Oort(_) => "oort",
+        Scheme::Tiers(_) => "tiers",
+        _ => return Ok(()),
+    };
+    let at = tree.place("server.scheme");
+    if server.close.is_asynchronous() {
+        let error = at.error(format!("\"{name}\" chooses the clients of a round as a whole"));
+        return Err(error
+            .expected("\"uniform\", \"by-size\" or \"round-robin\" with buffer, each and window")
+            .note("there clients are sent off one by one"));
+    }
+    if server.sample == Sample::All && !matches!(server.close, Close::First { .. }) {
+        let error = at.error(format!("\"{name}\" has nothing to choose where all are asked"));
+        return Err(error
+            .expected("`sample = { clients = 10 }` or `sample = { fraction = 0.3 }` beside it"));
+    }
+    if server.rule.participation == Participation::Unbiased {
+        let error = tree
+            .place("server.participation")
+            .error(format!("with \"{name}\" nobody knows how likely each client is to be asked"));
+        return Err(error.expected("\"renormalize\" or \"inverse-probability\""));
+    }
+    let Scheme::Tiers(count) = server.scheme else {
+        return Ok(());
+    };
+    let (wanted, fewest) = (server.wanted(clients), clients / count);
+    if wanted > fewest {
+        let error = tree
+            .place("server.scheme.tiers.count")
+            .error(format!("a tier has not the {wanted} clients that a round asks"));
+        return Err(error
+            .expected(format_args!("tiers of {wanted} clients or more, or fewer clients asked"))
+            .note(format_args!("{clients} clients in {count} tiers are {fewest} in each")));
+    }
+    Ok(())
+}
