@@ -145,7 +145,9 @@ impl ClientActor {
                 Some(at) => tokio::select! {
                     biased;
                     how = carried => Some(how),
-                    () = around.clock.sleep_until_end_of(at) => None,
+                    // Before the round closes, so that it can be asked in the next. One whose model
+                    // arrives at this very instant has no time for a step either.
+                    () = around.clock.sleep_until(at) => None,
                 },
             }
         };

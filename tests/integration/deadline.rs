@@ -187,3 +187,26 @@ fn unbiased_weights_count_the_busy_as_no_progress() {
     // FedNova gives each its p_i, in round 2 too, in which client 2 could not be asked.
     assert!(used.clone().count() == 6 && used.clone().all(|row| row[2] == "0.3333333333333333"));
 }
+
+#[test]
+fn who_gives_up_on_a_shared_link_is_asked_again_in_the_next_round() {
+    // Ten clients share 1 kbit/s: no model of 3,200 bits is there within a second.
+    let workshop = crate::support::Workshop::new(
+        r#"
+name = "narrow"
+stop.rounds = 4
+task = { kind = "quadratic", clients = 10, dim = 100 }
+server.close.deadline = "1s"
+fleet.server_uplink = "1kbps"
+[[fleet.class]]
+name = "phone"
+step_time = "10ms"
+"#,
+    );
+    let run = workshop.run("out", &["--timing-only"]);
+    let clients = crate::support::rows(&run.join("clients.csv"));
+    assert_eq!(clients.len(), 40, "everybody, in every round");
+    for row in &clients {
+        assert_eq!((row.text("outcome"), row.int("download_ns")), ("no_step", 1_000_000_000));
+    }
+}
