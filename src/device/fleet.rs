@@ -211,7 +211,8 @@ impl FleetConfig {
                 places[client] = fleet.reels[client];
             }
         }
-        Some(Presence::new(seed, laws, &classes, &places))
+        let presence = Presence::new(seed, laws, &classes, &places);
+        Some(if scripted { presence.scripted() } else { presence })
     }
 
     /// The class of every client.

@@ -3,11 +3,14 @@
 //! Everybody's comings and goings stand in one queue, each client with its next only, so that a
 //! moment costs what changes in it and not a look at everyone.
 
+mod recorded;
+
 use super::course::Reel;
 use super::episodes::{Alternation, Episode};
 use super::script::Selection;
-use super::tape::{Tape, Toggle};
+use super::tape::Tape;
 use crate::clock::{SimTime, Span};
+use recorded::{next_loss, recorded};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -21,6 +24,17 @@ pub enum Coming {
     OnOff(Alternation),
     /// As recorded.
     Recorded(Arc<Tape>),
+}
+
+impl Coming {
+    /// Whether anybody may ever be away.
+    fn varies(&self) -> bool {
+        match self {
+            Coming::Always => false,
+            Coming::OnOff(_) => true,
+            Coming::Recorded(tape) => tape.tells_presence(),
+        }
+    }
 }
 
 /// A time in which some clients are not there, whatever else.
@@ -94,6 +108,7 @@ pub struct Presence {
     here: usize,
     /// Those who are not gone for good.
     remaining: usize,
+    varies: bool,
     now: SimTime,
 }
 
@@ -121,6 +136,7 @@ impl Presence {
             absences: Vec::new(),
             turns: BinaryHeap::new(),
             remaining: clients.len(),
+            varies: laws.iter().any(Coming::varies),
             now: SimTime::ZERO,
             seed,
             laws,
@@ -132,6 +148,7 @@ impl Presence {
     /// `changed`. Its number.
     pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(u32, bool)) -> usize {
         let Absence { from, until, .. } = absence;
+        self.varies = true;
         let index = self.absences.len();
         self.absences.push(absence);
         if until < SimTime::NEVER {
@@ -188,12 +205,37 @@ impl Presence {
         self.now
     }
 
-    /// When a client will go, as far as that is known; at once if it is not here.
+    /// Whether clients may come and go, rather than only lose what they are doing.
+    pub fn varies(&self) -> bool {
+        self.varies
+    }
+
+    /// Clients may come and go, by a script if not by themselves.
+    pub fn scripted(self) -> Self {
+        Presence { varies: true, ..self }
+    }
+
+    /// When a client will next come (true) or go by itself; `None` if it will not, or if the script
+    /// keeps it away.
+    pub fn own_change(&self, client: u32) -> Option<(SimTime, bool)> {
+        let Client { absences, cursor, .. } = self.clients[client as usize];
+        let told = absences == 0 && cursor.until() < SimTime::NEVER;
+        told.then_some((cursor.until(), !cursor.there()))
+    }
+
+    /// When a client will go, or lose what it is doing, as far as that is known; at once if it is
+    /// not here.
     pub fn leaves(&self, client: u32) -> SimTime {
         if !self.is_here(client) {
             return self.now;
         }
-        let own = self.clients[client as usize].cursor.until();
+        let Client { class, cursor, .. } = self.clients[client as usize];
+        let own = match (&self.laws[usize::from(class)], cursor) {
+            (Coming::Recorded(tape), Cursor::Recorded { reel, until, .. }) => {
+                until.min(next_loss(tape, reel, self.now))
+            }
+            _ => cursor.until(),
+        };
         let scripted = self.absences.iter().filter(|absence| absence.whom.has(client));
         let later = scripted.map(|absence| absence.from).filter(|from| *from > self.now);
         later.fold(own, SimTime::min)
@@ -273,26 +315,4 @@ impl Presence {
             changed(client, here);
         }
     }
-}
-
-/// Whether the device of a recording is there at `at`, and until when.
-fn recorded(tape: &Tape, reel: Reel, at: SimTime) -> Cursor {
-    let toggles = tape.toggles(reel.track as usize);
-    let (local, left) = reel.local(at);
-    let passed = toggles.partition_point(|toggle| toggle.at() <= local);
-    let there = match (passed, toggles.first()) {
-        (0, None) => true,
-        (0, Some(first)) => first.is_there(),
-        (passed, _) => toggles[passed - 1].is_there(),
-    };
-    let differs = |toggle: &&Toggle| toggle.is_there() != there;
-    let mut next = toggles[passed..].iter().find(differs).map(|toggle| toggle.at() - local);
-    if next.is_none_or(|next| next >= left) && reel.period > 0 {
-        // Begun again it may be as it is now: then it changes when it first differs.
-        let again = toggles.first().filter(differs).map(|_| 0);
-        let again = again.or_else(|| toggles.iter().find(differs).map(Toggle::at));
-        next = again.filter(|at| *at < reel.period).map(|at| left.saturating_add(at));
-    }
-    let until = next.and_then(|span| at.after(Span::from_nanos(span)).ok());
-    Cursor::Recorded { reel, there, until: until.unwrap_or(SimTime::NEVER) }
 }

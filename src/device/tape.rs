@@ -13,6 +13,7 @@ pub struct Tape {
     tracks: Vec<Track>,
     points: Vec<Point>,
     toggles: Vec<Toggle>,
+    losses: Vec<u64>,
 }
 
 /// A device comes or goes. It is kept in one word: there are many.
@@ -40,6 +41,7 @@ impl Toggle {
 struct Track {
     points: Range<usize>,
     toggles: Range<usize>,
+    losses: Range<usize>,
     end: Option<u64>,
     last: u64,
 }
@@ -100,8 +102,13 @@ impl Tape {
         self.tracks.iter().all(|track| self.first(track).is_some_and(|p| p.down.is_some()))
     }
 
-    /// Whether any recording tells when the device is there.
+    /// Whether any recording tells when the device can take part.
     pub fn tells_availability(&self) -> bool {
+        self.tells_presence() || !self.losses.is_empty()
+    }
+
+    /// Whether any recording tells when the device is there.
+    pub fn tells_presence(&self) -> bool {
         !self.toggles.is_empty()
     }
 
@@ -131,12 +138,18 @@ impl Tape {
         &self.toggles[self.tracks[track].toggles.clone()]
     }
 
+    /// When the device of recording `track` loses what it is doing, in nanoseconds.
+    pub fn losses(&self, track: usize) -> &[u64] {
+        &self.losses[self.tracks[track].losses.clone()]
+    }
+
     fn first(&self, track: &Track) -> Option<&Point> {
         self.points[track.points.clone()].first()
     }
 
     fn add(&mut self, recording: &Recording) {
         let (points, toggles) = (self.points.len(), self.toggles.len());
+        let losses = self.losses.len();
         let mut now = Point::default();
         let mut there = None;
         for change in &recording.changes {
@@ -158,11 +171,15 @@ impl Tape {
                 self.toggles.push(Toggle::new(at, available));
                 there = Some(available);
             }
+            if change.lost {
+                self.losses.push(at);
+            }
         }
         fill_back(&mut self.points[points..]);
         self.tracks.push(Track {
             points: points..self.points.len(),
             toggles: toggles..self.toggles.len(),
+            losses: losses..self.losses.len(),
             end: recording.end.map(|end| end.nanos()),
             last: recording.changes.last().map_or(0, |change| change.at.nanos()),
         });

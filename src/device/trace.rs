@@ -73,6 +73,8 @@ pub struct Change {
     pub down: Option<f64>,
     /// Whether the device can take part.
     pub available: Option<bool>,
+    /// What it is doing is lost at this very instant; it is there as before.
+    pub lost: bool,
 }
 
 /// What was recorded of one device.

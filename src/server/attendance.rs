@@ -96,7 +96,7 @@ impl Attendance {
 
     /// Whether clients may come and go.
     pub fn varies(&self) -> bool {
-        self.presence.is_some()
+        self.presence.as_ref().is_some_and(Presence::varies)
     }
 
     /// When a client will go, at once if it is not there; [`SimTime::NEVER`] if it stays.

@@ -100,7 +100,7 @@ fn mistakes_are_told_with_their_place() {
         ("a,0,0,2,1\n", "column `step_time [ms]`: found `0`, expected a number above 0"),
         ("a,0,inf,2,1\n", "column `step_time [ms]`: found `inf`"),
         ("a,0,1,-2,1\n", "column `up [Mbps]`: found `-2`, expected a number, 0"),
-        ("a,0,1,2,yes\n", "column `available`: found `yes`, expected 1, 0, true or false"),
+        ("a,0,1,2,yes\n", "column `available`: found `yes`, expected 1, 0, true, false or lost"),
         ("a,0,1,2,1\na,0,1,2,1\n", "line 3: found 0 s, expected a time after 0 s"),
         ("a,5,1,2,1\na,3,1,2,1\n", "line 3: found 3 s, expected a time after 5 s"),
         ("a,0,1,,\nb,0,1,,\na,1,1,,\n", "line 4: device `a` came before"),
@@ -191,7 +191,8 @@ fn recording(column: ComputeColumn, index: usize, name: &str, cells: Vec<Cells>)
             ComputeColumn::Sample => Compute::Sample(value),
             ComputeColumn::Speed => Compute::Flops(value),
         });
-        let change = Change { at: Span::from_nanos(at), compute, up, down, available };
+        let lost = available.is_none() && step.is_multiple_of(3);
+        let change = Change { at: Span::from_nanos(at), compute, up, down, available, lost };
         at += step;
         // What tells nothing is where the recording ends.
         if change == (Change { at: change.at, ..Change::default() }) {

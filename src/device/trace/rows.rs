@@ -142,11 +142,12 @@ pub(super) fn set(
         Kind::Up => change.up = Some(rate()?),
         Kind::Down => change.down = Some(rate()?),
         Kind::Available => {
-            change.available = Some(match cell {
-                "1" | "true" => true,
-                "0" | "false" => false,
-                _ => return Err("1, 0, true or false"),
-            });
+            (change.available, change.lost) = match cell {
+                "1" | "true" => (Some(true), false),
+                "0" | "false" => (Some(false), false),
+                "lost" => (None, true),
+                _ => return Err("1, 0, true, false or lost"),
+            };
         }
     }
     Ok(())

@@ -115,7 +115,13 @@ impl TraceWriter {
         }
         if self.columns.available {
             out.push(b',');
-            change.available.into_iter().for_each(|on| out.push(if on { b'1' } else { b'0' }));
+            let cell = match (change.available, change.lost) {
+                (Some(true), _) => "1",
+                (Some(false), _) => "0",
+                (None, true) => "lost",
+                (None, false) => "",
+            };
+            out.extend_from_slice(cell.as_bytes());
         }
         out.push(b'\n');
     }
@@ -169,9 +175,12 @@ fn check(change: &Change, columns: Columns) -> Result<(), String> {
     let columns = (compute.is_none() || compute == columns.compute)
         && (columns.up || change.up.is_none())
         && (columns.down || change.down.is_none())
-        && (columns.available || change.available.is_none());
+        && (columns.available || (change.available.is_none() && !change.lost));
     match () {
         () if is_empty(change) => Err("a change of nothing".into()),
+        () if change.lost && change.available.is_some() => {
+            Err("it cannot come or go and lose what it is doing at once".into())
+        }
         () if !columns => Err("it tells what the trace has no column for".into()),
         () if !numbers => Err(format!("not a speed or a rate: {change:?}")),
         () => Ok(()),
