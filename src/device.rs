@@ -37,4 +37,4 @@ pub use pace::Pace;
 pub use presence::{Absence, Coming, Presence};
 pub use script::{Happening, Selection};
 pub use tape::{Point, Tape, Toggle};
-pub use way::{Direction, Gear, Transfer, Warmth, transfer};
+pub use way::{Direction, Gear, STEP, Transfer, Warmth, transfer};

@@ -5,6 +5,7 @@ mod constants;
 mod estimate;
 mod expect;
 mod preflight;
+mod recording;
 mod survey;
 mod theory;
 
@@ -13,6 +14,7 @@ pub use constants::{Assumptions, Known};
 pub use estimate::{Estimate, estimate};
 pub use expect::{has_failed, judge};
 pub use preflight::preflight;
+pub use recording::{Choice, RecordError, Recorded, record};
 pub use theory::{
     BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms, theory,
 };

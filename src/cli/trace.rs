@@ -1,6 +1,7 @@
 //! `gruppetto trace`: recordings of devices.
 
 mod fit;
+mod record;
 mod synth;
 
 use super::{Problem, print};
@@ -10,6 +11,7 @@ use crate::device::trace::{
 };
 use clap::{Args, Subcommand, ValueEnum};
 use fit::{FitArguments, fit_trace};
+use record::{RecordArguments, record_run};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,6 +27,8 @@ pub(super) enum TraceCommand {
     Synth(SynthArguments),
     /// Turn a trace into [[fleet.class]] blocks for a scenario
     Fit(FitArguments),
+    /// Turn a finished run back into a trace that replays it
+    Record(RecordArguments),
 }
 
 #[derive(Args)]
@@ -100,6 +104,7 @@ pub(super) fn trace(command: &TraceCommand, quiet: bool) -> Result<ExitCode, Pro
         TraceCommand::Import(arguments) => import_trace(arguments, quiet)?,
         TraceCommand::Synth(arguments) => synth(arguments, quiet)?,
         TraceCommand::Fit(arguments) => fit_trace(arguments)?,
+        TraceCommand::Record(arguments) => record_run(arguments, quiet)?,
     }
     Ok(ExitCode::SUCCESS)
 }

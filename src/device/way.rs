@@ -12,7 +12,7 @@ use crate::clock::{SimTime, Span, TimeOverflow};
 
 /// One step of work in fixed point: parts small enough that what rounding loses in a change of
 /// speed is far below a nanosecond.
-const STEP: u128 = 1 << 56;
+pub const STEP: u128 = 1 << 56;
 
 /// Which way a transfer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

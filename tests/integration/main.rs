@@ -37,5 +37,6 @@ mod trace_fit;
 mod trace_import;
 mod trace_mutations;
 mod trace_pickles;
+mod trace_record;
 mod trace_synth;
 mod wall_clock;

@@ -1,0 +1,298 @@
+//! `gruppetto trace record`: a run turned back into a trace that replays it.
+//!
+//! ```text
+//!   scenario.toml ──► Plan ──► payload, work, devices, who was there when, deadlines
+//!   clients.csv ──► Parts, by client ──► what must be said when ──► Recording ──► TraceWriter
+//! ```
+
+mod parts;
+mod rates;
+mod table;
+mod times;
+mod trips;
+
+use super::build::{BuildError, assemble, payload};
+use crate::clock::{Span, TimeOverflow};
+use crate::device::trace::{
+    Change, Columns, Compute, ComputeColumn, Recording, TraceError, TraceWriter,
+};
+use crate::device::{Effect, EventConfig, Fleet, FleetConfig, NO_LIMIT, Payload};
+use crate::policy::{Close, Workload};
+use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
+use parts::Part;
+use std::path::Path;
+use times::{Coming, Dues, Rounds, comings};
+use trips::{Cell, Terms, lost_at};
+
+/// Which run of a folder.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The variant's name; may be left out where there is one.
+    pub variant: Option<String>,
+    /// May be left out where there is one.
+    pub seed: Option<u64>,
+}
+
+/// A trace was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The scenario's name.
+    pub name: String,
+    /// Clients, and so devices.
+    pub devices: usize,
+    /// Participations.
+    pub parts: usize,
+    /// Rows of the trace.
+    pub changes: usize,
+    /// Whether the run came to its end.
+    pub complete: bool,
+    /// What of the scenario has to go beside its classes, since the trace tells it.
+    pub leave_out: Vec<&'static str>,
+}
+
+/// A run cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A file of the run's folder, or the trace.
+    #[error(transparent)]
+    File(#[from] TraceError),
+    /// The run's scenario.
+    #[error("the scenario of the run cannot be read any more\n{0}")]
+    Scenario(#[from] ScenarioError),
+    /// The run's devices.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Times that make no sense.
+    #[error(transparent)]
+    Time(#[from] TimeOverflow),
+    /// There is no such run.
+    #[error("{0}")]
+    Choice(String),
+}
+
+/// Writes to `out` a trace that replays a run of the folder `run`.
+pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
+    let (version, complete_variants) = summary(&run.join("summary.json"))?;
+    let scenario = Scenario::load(&run.join("scenario.toml"), &[], None)?;
+    let (variant, seed) = choose(&scenario, choice)?;
+    let csv = run.join("clients.csv");
+    if scenario.record_clients != RecordClients::All {
+        let error = TraceError::new(&csv, "it does not tell of every client");
+        return Err(error.help("run it again without `clients` in [record]").into());
+    }
+    let (plan, name) = (&variant.plan, (variant.name.as_str(), seed));
+    let adaptive = matches!(plan.server.close, Close::Adaptive(_));
+    let parts = parts::read(&csv, name, plan.task.clients, adaptive)?;
+    if parts.all.is_empty() {
+        let what = format!("nobody took part in variant {} with seed {seed}", variant.name);
+        return Err(TraceError::new(&csv, what).help("did the run get that far?").into());
+    }
+    let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
+    let dues = Dues::of(plan, &parts, &rounds)?;
+    let world = assemble(plan, seed, None)?.world;
+    let end = parts.all.iter().map(Part::end).max().unwrap_or(0);
+    let comings = comings(plan, seed, &world.fleet, &rounds, end)?;
+    let player = Player {
+        payload: payload(plan),
+        fleet: &world.fleet,
+        workload: &world.workload,
+        dues: &dues,
+        one_by_one: plan.server.close.is_asynchronous(),
+        digits: (plan.task.clients - 1).to_string().len().max(4),
+    };
+    let note = format!(
+        "Recorded by Gruppetto {} from a run of Gruppetto {version}:\n{}, variant {}, seed {seed}",
+        env!("CARGO_PKG_VERSION"),
+        scenario.name,
+        variant.name
+    );
+    let told =
+        Columns { compute: Some(ComputeColumn::Step), up: true, down: true, available: true };
+    let mut writer = TraceWriter::create(out, told, &note)?;
+    let mut changes = 0;
+    let (mut parts_left, mut comings_left) = (&parts.all[..], &comings.unwrap_or_default()[..]);
+    for client in 0..plan.task.clients as u32 {
+        let parts = take(&mut parts_left, |part| part.client == client);
+        let comings = take(&mut comings_left, |coming| coming.client == client);
+        let recording = player.device(client, parts, comings);
+        changes += recording.changes.len();
+        writer.write(&recording)?;
+    }
+    writer.finish()?;
+    Ok(Recorded {
+        name: scenario.name.clone(),
+        devices: plan.task.clients,
+        parts: parts.all.len(),
+        changes,
+        complete: complete_variants.iter().any(|(name, s)| *name == variant.name && *s == seed),
+        leave_out: leave_out(plan),
+    })
+}
+
+/// What a trace tells, and a scenario must not do once more.
+fn leave_out(plan: &Plan) -> Vec<&'static str> {
+    let FleetConfig { server_uplink, server_downlink, .. } = &plan.fleet;
+    let shared = server_uplink.is_some() || server_downlink.is_some();
+    let on_devices = |event: &EventConfig| matches!(event.effect, Effect::Devices(..));
+    let shared = shared.then_some("server_uplink and server_downlink in [fleet]");
+    let events = plan.events.iter().any(on_devices);
+    let events = events.then_some("every [[event]] that concerns devices");
+    [shared, events].into_iter().flatten().collect()
+}
+
+/// The version that made a run, and those of its runs that came to an end.
+fn summary(path: &Path) -> Result<(String, Vec<(String, u64)>), TraceError> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        TraceError::io(path, "read", &error).help("expected the folder of a run, such as runs/NAME")
+    })?;
+    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
+        TraceError::new(path, format!("it is not the summary of a run: {error}"))
+    })?;
+    let version =
+        json["version"].as_str().filter(|v| v.len() < 40 && !v.contains(char::is_control));
+    let version = version.ok_or_else(|| TraceError::new(path, "it tells no version"))?;
+    let runs = json["variants"].as_array().map_or(&[][..], Vec::as_slice);
+    let ended = runs.iter().filter_map(|run| {
+        // One that diverged came to its end as well.
+        let ended = run["status"] != "incomplete";
+        Some((run["name"].as_str()?.to_string(), run["seed"].as_u64()?)).filter(|_| ended)
+    });
+    Ok((version.to_string(), ended.collect()))
+}
+
+/// The run that is meant.
+fn choose<'a>(scenario: &'a Scenario, choice: &Choice) -> Result<(&'a Variant, u64), RecordError> {
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    let names = names.join(", ");
+    let variant = match (&choice.variant, &scenario.variants[..]) {
+        (Some(name), variants) => variants
+            .iter()
+            .find(|variant| variant.name == *name)
+            .ok_or_else(|| format!("--variant {name}: the run has {names}")),
+        (None, [variant]) => Ok(variant),
+        (None, _) => Err(format!("the run has several variants: say --variant, one of {names}")),
+    };
+    let (first, last) = (scenario.seed, scenario.seed.wrapping_add(scenario.repeats - 1));
+    let seed = match choice.seed {
+        Some(seed) if seed.wrapping_sub(first) < scenario.repeats => Ok(seed),
+        Some(seed) if first == last => Err(format!("--seed {seed}: the run has {first}")),
+        Some(seed) => Err(format!("--seed {seed}: the run has {first} to {last}")),
+        None if first == last => Ok(first),
+        None => Err(format!("the run has several seeds: say --seed, from {first} to {last}")),
+    };
+    Ok((variant.map_err(RecordError::Choice)?, seed.map_err(RecordError::Choice)?))
+}
+
+/// Takes from the beginning of `all` those of which `is_one` holds.
+fn take<'a, T>(all: &mut &'a [T], is_one: impl Fn(&T) -> bool) -> &'a [T] {
+    let (taken, left) = all.split_at(all.iter().take_while(|one| is_one(one)).count());
+    *all = left;
+    taken
+}
+
+/// Tells what devices were like.
+struct Player<'a> {
+    payload: Payload,
+    fleet: &'a Fleet,
+    workload: &'a Workload,
+    dues: &'a Dues,
+    /// Clients are sent off one by one, and their work is counted by how often each has been.
+    one_by_one: bool,
+    digits: usize,
+}
+
+impl Player<'_> {
+    /// The recording of a client that took part so often.
+    fn device(&self, client: u32, parts: &[Part], comings: &[Coming]) -> Recording {
+        let nominal = &self.fleet.devices[client as usize];
+        let terms = Terms { payload: self.payload, nominal, due: None, steps: None };
+        let mut cells: Vec<(u64, Cell)> = Vec::new();
+        cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
+        for (index, part) in parts.iter().enumerate() {
+            let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
+            let steps = self.workload.steps(client, key);
+            let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
+            let from = cells.len();
+            terms.tell(part, &mut cells);
+            // What would have come after it was asked again did not.
+            let next = parts.get(index + 1).map_or(u64::MAX, |next| next.at);
+            let mut told = cells.split_off(from);
+            told.retain(|(at, _)| *at < next);
+            if index > 0 && is_sent_at_once(&parts[index - 1]) && parts[index - 1].end() == part.at
+            {
+                // An upload that took no time must find no limit at this instant.
+                let known =
+                    |(at, cell): &&mut (u64, Cell)| *at == part.at && matches!(cell, Cell::Up(_));
+                told.iter_mut().filter(known).for_each(|(at, _)| *at += 1);
+                cells.push((part.at, Cell::Up(NO_LIMIT)));
+            }
+            cells.append(&mut told);
+            if part.is_lost() && !goes(comings, part.end()) {
+                cells.push((lost_at(part), Cell::Lost));
+            }
+        }
+        let knows = |is: fn(&Cell) -> bool| cells.iter().any(|(_, cell)| is(cell));
+        let mut usual = Vec::new();
+        if !knows(|cell| matches!(cell, Cell::Step(_))) {
+            usual.push((0, Cell::Step(nominal.step.nanos())));
+            usual.push((0, Cell::Up(terms.usual_upload())));
+        }
+        if !knows(|cell| matches!(cell, Cell::Down(_))) {
+            usual.push((0, Cell::Down(terms.usual_download())));
+        }
+        usual.append(&mut cells);
+        usual.sort_by_key(|(at, _)| *at);
+        let device = format!("client-{client:0digits$}", digits = self.digits);
+        Recording { device, changes: changes(&usual), end: None }
+    }
+}
+
+/// Whether an update was with the server as soon as it was there.
+fn is_sent_at_once(part: &Part) -> bool {
+    part.tau > 0 && part.upload == 0
+}
+
+/// Whether somebody goes at an instant.
+fn goes(comings: &[Coming], at: u64) -> bool {
+    let from = comings.partition_point(|coming| coming.at < at);
+    comings[from..].iter().take_while(|coming| coming.at == at).any(|coming| !coming.there)
+}
+
+/// Rows of what is said, in the order of time: nothing is said again that holds already. A link that
+/// never had a limit is left out.
+fn changes(cells: &[(u64, Cell)]) -> Vec<Change> {
+    let limited = |of: fn(&Cell) -> Option<u64>| {
+        cells.iter().filter_map(|(_, cell)| of(cell)).any(|rate| rate != NO_LIMIT)
+    };
+    let up = limited(|cell| if let Cell::Up(rate) = cell { Some(*rate) } else { None });
+    let down = limited(|cell| if let Cell::Down(rate) = cell { Some(*rate) } else { None });
+    let mut changes: Vec<Change> = Vec::new();
+    let mut now = Change::default();
+    for here in cells.chunk_by(|one, next| one.0 == next.0) {
+        let mut next = Change { lost: false, ..now };
+        for (_, cell) in here {
+            match *cell {
+                Cell::Step(nanos) => next.compute = Some(Compute::Step(nanos as f64)),
+                Cell::Up(rate) if up => next.up = Some(rates::told(rate)),
+                Cell::Down(rate) if down => next.down = Some(rates::told(rate)),
+                Cell::Up(_) | Cell::Down(_) => {}
+                Cell::There(there) => next.available = Some(there),
+                Cell::Lost => next.lost = true,
+            }
+        }
+        let available = next.available.filter(|_| next.available != now.available);
+        let change = Change {
+            at: Span::from_nanos(here[0].0),
+            compute: next.compute.filter(|_| next.compute != now.compute),
+            up: next.up.filter(|_| next.up != now.up),
+            down: next.down.filter(|_| next.down != now.down),
+            available,
+            lost: next.lost && available.is_none(),
+        };
+        if change != (Change { at: change.at, ..Change::default() }) {
+            changes.push(change);
+        }
+        now = next;
+    }
+    changes
+}
