@@ -5,6 +5,7 @@
 //! rows not written, a step with momentum against one without. Absolute rates are for orientation.
 
 mod aggregate;
+mod devices;
 mod engine;
 mod kernel;
 mod laps;
@@ -63,6 +64,7 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
     show(kernel::quadratics(extent));
     show(whole_run::figures(extent)?);
     show(engine::figures(extent)?);
+    show(devices::figures(extent)?);
     // Last: the engine measures its memory, and these vectors should not be part of it.
     show(aggregate::figures(extent));
     show(squeeze::figures(extent));

@@ -2,8 +2,9 @@
 
 use super::build::{BuildError, Built, build, payload, rule_in_words, stored_parameters};
 use crate::clock::{SimTime, Span};
-use crate::device::Payload;
+use crate::device::{ClassConfig, Payload};
 use crate::policy::Close;
+use crate::record::Outcome;
 use crate::scenario::{Plan, Scenario};
 use crate::server::Opening;
 use std::fmt;
@@ -28,6 +29,13 @@ pub struct Estimate {
     no_step: usize,
     late: usize,
     vanished: usize,
+    offline: usize,
+    /// How many clients are there at the start, where that varies.
+    there: Option<usize>,
+    /// How long the server waits before the first round; `None`: for ever.
+    waits: Option<Span>,
+    /// Whether transfers share the server's links.
+    shared: bool,
     longest: Span,
     rounds: Option<u64>,
     /// Who keeps something from round to round, and its bytes.
@@ -50,25 +58,34 @@ fn estimate_one(
 ) -> Result<Estimate, BuildError> {
     let Built { mut server, world, .. } = build(plan, seed, 0, true)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
-    let mut vanished = 0;
+    let (mut vanished, mut offline) = (0, 0);
     let mut overflow = None;
     let mut asked = 0;
-    match server.open_round(SimTime::ZERO) {
+    let there = server.clients_come_and_go().then(|| server.can_be_asked());
+    let mut opens = SimTime::ZERO;
+    let mut opening = server.open_round(opens);
+    if let Ok(Opening::Wait(Some(at))) = opening {
+        // Nobody is on the way yet, so this is when enough are there.
+        opens = at;
+        opening = server.open_round(at);
+    }
+    let mut waits = Some(opens.since(SimTime::ZERO));
+    match opening {
         Err(error) => overflow = Some(error.to_string()),
-        Ok(Opening::Nobody) => {}
-        Ok(Opening::Wait(_)) => {}
+        Ok(Opening::Nobody | Opening::Wait(_)) => waits = None,
         Ok(Opening::Asked(selected)) => {
             asked = selected.len();
             for selected in selected {
-                let request = server.send_off(selected, SimTime::ZERO);
+                let request = server.send_off(selected, opens);
                 let errand = server.errand(selected.client, server.round());
                 match world.set_out(server.round().clone(), request, errand) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
+                    Ok(arrival) if arrival.lost == Some(Outcome::Offline) => offline += 1,
                     Ok(arrival) if arrival.lost.is_some() => vanished += 1,
                     Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);
-                        arrivals.push(arrival.way.arrives.since(SimTime::ZERO));
+                        arrivals.push(arrival.way.arrives.since(opens));
                         let deadline = arrival.round.deadline;
                         late += usize::from(deadline.is_some_and(|d| arrival.way.arrives > d));
                     }
@@ -113,6 +130,10 @@ fn estimate_one(
         no_step,
         late,
         vanished,
+        offline,
+        there,
+        waits,
+        shared: plan.fleet.server_uplink.is_some() || plan.fleet.server_downlink.is_some(),
         longest,
         rounds,
         state: state(plan),
@@ -146,8 +167,18 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
     // Allocators round up, and the test set grows by doubling.
     let data = (1.2 * data) as u64;
     let models = 4 + 6 * threads as u64;
+    // Links, places in recordings and presence are kept of devices that change.
+    let changes = |class: &ClassConfig| {
+        class.trace.is_some() || class.availability.is_some() || class.slowdown.is_some()
+    };
+    let lively = !plan.events.is_empty() || plan.fleet.classes.iter().any(changes);
+    let bookkeeping = if lively { 280 } else { 80 };
     let state = state(plan).map_or(0, |(_, bytes)| bytes);
-    asked as u64 * (LIVE_CLIENT + JOB) + clients * 80 + data + models * parameters * 8 + state
+    asked as u64 * (LIVE_CLIENT + JOB)
+        + clients * bookkeeping
+        + data
+        + models * parameters * 8
+        + state
 }
 
 impl fmt::Display for Estimate {
@@ -166,6 +197,17 @@ impl fmt::Display for Estimate {
             false => format!("{down} down, {up} up"),
         };
         line(f, "model", format!("{} parameters, {ways}", self.parameters))?;
+        if let Some(there) = self.there {
+            line(f, "there", format!("{there} at the start"))?;
+        }
+        match self.waits {
+            None => {
+                let text = "nobody is there when the first round opens, and nobody ever comes";
+                return line(f, "WILL NOT START", text.into());
+            }
+            Some(Span::ZERO) => {}
+            Some(wait) => line(f, "waits", format!("{wait} for clients, before round 1"))?,
+        }
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
             Some([least, mean, most]) => {
@@ -174,10 +216,17 @@ impl fmt::Display for Estimate {
             }
             None => line(f, "local steps", "none: nobody makes a single step in time".into())?,
         }
-        if self.no_step + self.late + self.vanished > 0 {
+        if self.shared {
+            let text = "times are those of clients alone on the server's links";
+            line(f, "", text.into())?;
+        }
+        if self.no_step + self.late + self.vanished + self.offline > 0 {
             let mut text = format!("{} make no step, {} come late", self.no_step, self.late);
             if self.vanished > 0 {
                 text.push_str(&format!(", {} vanish", self.vanished));
+            }
+            if self.offline > 0 {
+                text.push_str(&format!(", {} go offline", self.offline));
             }
             line(f, "lost", format!("{text} (round 1)"))?;
         }
