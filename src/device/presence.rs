@@ -316,3 +316,6 @@ impl Presence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
