@@ -42,7 +42,7 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
-    /// Recordings of how devices behave: look into them, import, make up and fit them
+    /// Recordings of how devices behave: look into them, import, make up, fit and record them
     #[command(subcommand)]
     Trace(TraceCommand),
     /// Measure how fast this machine simulates and trains
