@@ -178,6 +178,8 @@ pub enum StopReason {
     Target,
     /// No client is there, and none will ever come.
     Deserted,
+    /// Everybody who is asked is lost at that very instant: nobody has a connection any more.
+    Unreachable,
     /// The model blew up.
     Diverged(Divergence),
 }
@@ -215,6 +217,7 @@ impl StopReason {
             StopReason::Time => "time",
             StopReason::Target => "target",
             StopReason::Deserted => "deserted",
+            StopReason::Unreachable => "unreachable",
             StopReason::Diverged(_) => "diverged",
         }
     }

@@ -8,7 +8,7 @@ use super::recorder::{Happened, RecorderActor};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};
 use crate::policy::Asked;
-use crate::record::{ClientRow, StopReason};
+use crate::record::{ClientRow, Outcome, StopReason};
 use crate::server::{Next, Opening, Server, ServerError};
 use actix::prelude::*;
 use std::rc::Rc;
@@ -19,6 +19,9 @@ use tracing::debug;
 const ROWS: usize = 512;
 /// Clients that are sent off at once.
 const WAVE: usize = 256;
+/// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
+/// as there are, nobody can be reached any more.
+const LOST_AT_ONCE: usize = 10_000;
 
 /// More clients are to be sent off.
 #[derive(Message)]
@@ -56,6 +59,8 @@ pub(super) struct ServerActor {
     stop_time: Option<SimTime>,
     /// The latest instant at which something happened.
     latest: SimTime,
+    /// How many in a row were lost at the very instant at which they were asked.
+    lost_at_once: usize,
     rows: Vec<ClientRow>,
 }
 
@@ -87,6 +92,7 @@ impl ServerActor {
             halting: None,
             stop_time,
             latest: SimTime::ZERO,
+            lost_at_once: 0,
             rows,
         }
     }
@@ -229,6 +235,18 @@ impl ServerActor {
                 seat.do_send(Upset { errand, now });
             }
         }
+    }
+
+    /// Whether so many in a row were lost at the instant at which they were asked that it will go on
+    /// like this: nobody has a connection any more, and time would stand still for ever.
+    fn nobody_is_reached(&mut self, row: &ClientRow) -> bool {
+        let lost = matches!(row.outcome, Outcome::Dropped | Outcome::Offline);
+        if !lost || row.arrived > row.dispatched {
+            self.lost_at_once = 0;
+            return false;
+        }
+        self.lost_at_once += 1;
+        self.lost_at_once > LOST_AT_ONCE.max(10 * self.clients.len())
     }
 
     /// Takes the actor from a client that came back and was not asked again.
@@ -398,7 +416,12 @@ impl Handler<Arrived> for ServerActor {
             let now = me.latest;
             let (row, next) = me.server.arrive(arrival)?;
             let back = row.client;
+            let gone = me.nobody_is_reached(&row);
             me.rows.push(row);
+            if gone {
+                me.end(now, StopReason::Unreachable);
+                return Ok(());
+            }
             let one_by_one = me.server.is_asynchronous();
             match next {
                 Next::CloseRound => {

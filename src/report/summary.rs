@@ -118,7 +118,7 @@ pub struct VariantSummary {
     pub name: String,
     pub seed: u64,
     pub status: Status,
-    /// Why it ended: rounds, time, target or diverged; empty if it failed.
+    /// Why it ended: rounds, time, target, deserted, unreachable or diverged; empty if it failed.
     pub stopped_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<Diverged>,

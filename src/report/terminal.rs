@@ -70,6 +70,7 @@ pub fn results(summary: &Summary, style: Style) -> String {
     }
     latency_tables(&mut out, &groups, style);
     divergences(&mut out, summary, style);
+    abandoned(&mut out, summary, style);
     expectations(&mut out, summary, style);
     out
 }
@@ -212,6 +213,27 @@ fn divergences(out: &mut String, summary: &Summary, style: Style) {
             let _ = writeln!(out, "{}\n  {cause}", style.paint("31;1", &text));
             let _ = writeln!(out, "  a smaller learning rate may help");
         }
+    }
+}
+
+/// A run that ended because there was nobody to ask did not come to the end it was meant to either.
+fn abandoned(out: &mut String, summary: &Summary, style: Style) {
+    for run in &summary.variants {
+        let why = match run.stopped_by {
+            "deserted" => {
+                "too few clients are there for another round, and enough will never come\n  \
+                 availability, traces and events say who is there; sample, how many it takes"
+            }
+            "unreachable" => {
+                "everybody who is asked is lost at once: nobody has a connection any more\n  \
+                 an event with network = 0, or a trace that ends with a rate of 0"
+            }
+            _ => continue,
+        };
+        let after = duration(run.virtual_seconds);
+        let rounds = run.rounds;
+        let text = format!("{} ended after {after}, {rounds} rounds (seed {})", run.name, run.seed);
+        let _ = writeln!(out, "{}\n  {why}", style.paint("31;1", &text));
     }
 }
 

@@ -223,6 +223,21 @@ fn a_run_that_everybody_leaves_ends() {
 }
 
 #[test]
+fn a_run_in_which_nobody_can_be_reached_ends() {
+    let fleet = "[[fleet.class]]\nname = \"a\"\nstep_time = \"5s\"\nuplink = \"1Mbps\"\n\
+                 downlink = \"1Mbps\"\n[[event]]\nat = \"12s\"\nnetwork = 0\n";
+    for server in ["close = \"all\"", "close = { buffer = 2 }\nconcurrency = 3"] {
+        let run = Simulated::run(
+            &scenario(server, fleet).replace("stop.rounds = 2", "stop.time = \"1h\""),
+            1,
+        );
+        let variant = &run.summary.variants[0];
+        assert_eq!(variant.stopped_by, "unreachable", "{server}");
+        assert!((12.0..30.0).contains(&variant.virtual_seconds), "{server}");
+    }
+}
+
+#[test]
 fn deadlines_and_rates_change_with_rounds() {
     let fleet = "[[fleet.class]]\nname = \"a\"\nstep_time = \"1s\"\n";
     let events = "[[event]]\nround = 2\ndeadline = \"3s\"\nlasting = \"4s\"\n[[event]]\nat = \"11s\"\nlr = 0.002\n";
