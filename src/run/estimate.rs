@@ -32,12 +32,14 @@ pub struct Estimate {
     offline: usize,
     /// How many clients are there at the start, where that varies.
     there: Option<usize>,
-    /// How long the server waits before the first round; `None`: for ever.
-    waits: Option<Span>,
-    /// Whether transfers share the server's links.
-    shared: bool,
     longest: Span,
+    /// How long the first round waits for clients; `None` if enough will never come.
+    waits: Option<Span>,
+    /// Whether transfers share links, which nobody knows the load of here.
+    shared: bool,
     rounds: Option<u64>,
+    /// Whether that number follows from how long the first round takes.
+    by_time: bool,
     /// Who keeps something from round to round, and its bytes.
     state: Option<(String, u64)>,
     memory: u64,
@@ -132,9 +134,10 @@ fn estimate_one(
         vanished,
         offline,
         there,
-        waits,
-        shared: plan.fleet.server_uplink.is_some() || plan.fleet.server_downlink.is_some(),
         longest,
+        waits,
+        shared: plan.fleet.server_uplink.or(plan.fleet.server_downlink).is_some(),
+        by_time: rounds.is_some() && rounds == by_time && rounds != plan.stop.rounds,
         rounds,
         state: state(plan),
         memory: memory(plan, &world.workload, asked, threads),
@@ -188,8 +191,12 @@ impl fmt::Display for Estimate {
         };
         writeln!(f, "{}", self.variant)?;
         line(f, "rule", self.rule.clone())?;
-        let classes: Vec<String> =
+        let mut classes: Vec<String> =
             self.classes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        if classes.len() > 8 {
+            let more = format!("{} other classes", classes.split_off(6).len());
+            classes.push(more);
+        }
         line(f, "clients", format!("{} ({})", self.clients, classes.join(", ")))?;
         let [down, up] = [self.payload.down, self.payload.up].map(|bits| size(bits.div_ceil(8)));
         let ways = match down == up {
@@ -210,15 +217,17 @@ impl fmt::Display for Estimate {
         }
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
+            None if self.waits.is_none() => {}
+            None if self.asked == 0 => {
+                line(f, "local steps", "none: nobody is there at first".into())?
+            }
             Some([least, mean, most]) => {
                 line(f, "local steps", format!("{least} to {most}, {mean} on average (round 1)"))?;
-                line(f, "slowest", format!("back after {}", self.longest))?;
+                let shared =
+                    if self.shared { ", were the server's links without limit" } else { "" };
+                line(f, "slowest", format!("back after {}{shared}", self.longest))?;
             }
             None => line(f, "local steps", "none: nobody makes a single step in time".into())?,
-        }
-        if self.shared {
-            let text = "times are those of clients alone on the server's links";
-            line(f, "", text.into())?;
         }
         if self.no_step + self.late + self.vanished + self.offline > 0 {
             let mut text = format!("{} make no step, {} come late", self.no_step, self.late);
@@ -231,9 +240,12 @@ impl fmt::Display for Estimate {
             line(f, "lost", format!("{text} (round 1)"))?;
         }
         match self.rounds {
+            _ if self.waits.is_none() => line(f, "rounds", "none".into())?,
             Some(rounds) => {
                 let events = rounds.saturating_mul(self.asked as u64);
-                line(f, "rounds", format!("about {rounds}, {} client-rounds", count(events)))?;
+                let text = format!("about {rounds}, {} client-rounds", count(events));
+                let like = if self.by_time { ", if all take as long as round 1" } else { "" };
+                line(f, "rounds", format!("{text}{like}"))?;
             }
             None => line(f, "rounds", "until the target is reached".into())?,
         }

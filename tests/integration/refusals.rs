@@ -80,3 +80,20 @@ fn what_is_expected_of_metrics_is_skipped_without_training_and_that_is_said() {
     assert_eq!((&expect[0]["skipped"], &expect[0]["ok"]), (&true.into(), &false.into()));
     assert_eq!((&expect[1]["skipped"], &expect[1]["ok"]), (&false.into(), &true.into()));
 }
+
+#[test]
+fn a_run_without_clients_says_so() {
+    let class = "[[fleet.class]]\nname = \"a\"\nstep_time = \"1s\"\n";
+    let leave = format!("{SMALL}{class}[[event]]\nat = \"2s\"\nleave = true\n");
+    let workshop = Workshop::new(&leave);
+    let output = workshop.call(&["run", "s.toml"]);
+    let words = ["fednova ended after 2.00s, 0 rounds (seed 1)", "enough will never come"];
+    words.iter().for_each(|word| assert!(stdout(&output).contains(word), "{}", stdout(&output)));
+    let never = leave.replace("2s", "0s");
+    let join = leave.replace("2s", "1h").replace("leave", "join");
+    for (text, words) in [(never, "for ever: too few clients"), (join, "1h 00m for clients")] {
+        std::fs::write(workshop.path("s.toml"), text).unwrap();
+        let output = workshop.call(&["check", "s.toml"]);
+        assert!(stdout(&output).contains(words), "{}", stdout(&output));
+    }
+}
