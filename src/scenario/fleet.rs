@@ -12,6 +12,9 @@ use crate::device::{Assign, ClassConfig, ComputeConfig, FleetConfig};
 use crate::random::Dist;
 use crate::solver::Solver;
 
+/// More classes than this are a slip, or a fleet that is better drawn.
+const MOST_CLASSES: usize = 10_000;
+
 /// Reads `[fleet]`, and the local update law of every class. `None` if the scenario says nothing
 /// of devices.
 pub(super) fn read(
@@ -37,6 +40,12 @@ pub(super) fn read(
             .at
             .error("the fleet has no devices")
             .expected("one [[fleet.class]] or more"));
+    }
+    if nodes.len() > MOST_CLASSES {
+        let error = list.at.error(format!("{} classes of devices are too many", nodes.len()));
+        return Err(error
+            .expected(format!("{MOST_CLASSES} or fewer"))
+            .help("devices of a class may differ: draw their speeds, or replay a trace"));
     }
     let mut classes = Vec::<ClassConfig>::new();
     let mut solvers = Vec::new();

@@ -4,6 +4,7 @@ use super::error::ScenarioError;
 use super::render::short;
 use super::section::Section;
 use super::tree::{Node, Raw};
+use crate::clock::Span;
 use crate::device::trace::{Input, Recordings, TraceError};
 use crate::device::{Assign, Repeat, Replay, Tape};
 use std::cell::RefCell;
@@ -79,13 +80,22 @@ pub(super) fn read_how(
     }
 }
 
+/// As short as anything that comes and goes: a run goes through every change there is.
+const SHORTEST: Span = Span::from_nanos(1_000_000);
+
 fn read_repeat(node: &Node) -> Result<Repeat, ScenarioError> {
     match &node.value {
         Raw::Bool(false) => Ok(Repeat::Never),
         Raw::Bool(true) => Ok(Repeat::AtItsEnd),
         Raw::String(_) => node
-            .positive_duration("a recording cannot begin again after no time at all")
-            .map(Repeat::Every)
+            .duration()
+            .and_then(|every| match every {
+                every if every >= SHORTEST => Ok(Repeat::Every(every)),
+                _ => {
+                    let error = node.at.error("a recording cannot begin again so soon");
+                    Err(error.expected("1ms or more"))
+                }
+            })
             .map_err(|error| error.note("or `true`: when the recording ends")),
         _ => Err(node
             .wrong_type("`true`, `false` or a duration")
