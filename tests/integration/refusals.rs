@@ -87,7 +87,7 @@ fn a_run_without_clients_says_so() {
     let leave = format!("{SMALL}{class}[[event]]\nat = \"2s\"\nleave = true\n");
     let workshop = Workshop::new(&leave);
     let output = workshop.call(&["run", "s.toml"]);
-    let words = ["fednova ended after 2.00s, 0 rounds (seed 1)", "enough will never come"];
+    let words = ["fednova ended after 2.00s", "enough will never come"];
     words.iter().for_each(|word| assert!(stdout(&output).contains(word), "{}", stdout(&output)));
     let never = leave.replace("2s", "0s");
     let join = leave.replace("2s", "1h").replace("leave", "join");

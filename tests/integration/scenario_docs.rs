@@ -103,7 +103,10 @@ fn every_key_is_documented() {
 #[test]
 fn every_column_of_the_files_is_documented() {
     let docs = include_str!("../../docs/outputs.md");
-    let run = crate::simulated::Simulated::run("name = \"x\"\nstop.rounds = 1\n", 1);
+    let run = crate::simulated::Simulated::run(
+        "name = \"x\"\nstop.rounds = 1\nclient.work.steps = 1\n",
+        1,
+    );
     for file in ["rounds.csv", "clients.csv"] {
         let text = run.file(file);
         for column in text.lines().next().unwrap().split(',') {
