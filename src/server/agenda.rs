@@ -92,7 +92,6 @@ impl Agenda {
             }
         }
         agenda.by_round.sort_by_key(|(round, _)| std::cmp::Reverse(*round));
-        agenda.orders.sort_by_key(|(from, ..)| *from);
         Ok(agenda)
     }
 
@@ -153,7 +152,9 @@ impl Agenda {
         };
         let (whom, effect) = match &entry.deed {
             Deed::Order(order) => {
-                self.orders.push((from, until, *order));
+                // What begins with a round may begin before what has its time.
+                let place = self.orders.partition_point(|(other, ..)| *other <= from);
+                self.orders.insert(place, (from, until, *order));
                 return Ok(Begun::default());
             }
             Deed::Devices(whom, effect) => (whom.clone(), *effect),
