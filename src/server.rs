@@ -18,7 +18,7 @@ mod tests;
 mod unpack;
 
 pub use agenda::Agenda;
-pub use attendance::Attendance;
+pub use attendance::{Ahead, Attendance};
 pub use round::{Arrival, Errand, Request, Round};
 pub use setup::{ServerError, Setup, Training};
 pub use spread::Spread;
@@ -242,13 +242,16 @@ impl Server {
         let until = if attendance.on_the_way() > 0 {
             // Who is on the way will be there again too, so every change counts.
             attendance.next_change()
-        } else if let Some(enough) = attendance.advance_until(wanted) {
-            Some(enough)
-        } else if attendance.candidates() == 0 || attendance.next_change().is_some() {
+        } else if attendance.remaining() == 0 {
             return Some(Opening::Nobody);
         } else {
-            // Nothing will change any more: those who are there must do.
-            Some(attendance.now()).filter(|last| *last > now)
+            let end = self.stop.time.map_or(SimTime::NEVER, |end| SimTime::from_nanos(end.nanos()));
+            match attendance.advance_until(wanted, end) {
+                Ahead::Enough(at) | Ahead::Later(at) => Some(at),
+                Ahead::Never => return Some(Opening::Nobody),
+                // Those who are there must do.
+                Ahead::NoMore(last) => Some(last).filter(|last| *last > now),
+            }
         };
         if until.is_none() && attendance.on_the_way() == 0 {
             return None;
@@ -292,12 +295,13 @@ impl Server {
     /// Where clients are sent off one by one: whether nobody is on the way and nobody will come.
     pub fn is_deserted(&self) -> bool {
         let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
-        nobody && self.is_asynchronous() && self.attendance.next_change().is_none()
+        let for_good = self.attendance.remaining() == 0 || self.attendance.next_change().is_none();
+        nobody && for_good && self.is_asynchronous()
     }
 
-    /// Whether clients are not always there.
-    pub fn clients_come_and_go(&self) -> bool {
-        self.attendance.varies()
+    /// Whether clients may go, or lose what they are doing.
+    pub fn clients_may_be_lost(&self) -> bool {
+        self.attendance.is_told()
     }
 
     /// How many clients are free and there.

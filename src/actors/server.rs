@@ -53,7 +53,7 @@ pub(super) struct ServerActor {
     /// What the server waits for when too few clients are there.
     waiting: Option<Option<SpawnHandle>>,
     /// Where clients are sent off one by one: waits for somebody to take an empty place.
-    vacancy: Option<SpawnHandle>,
+    vacancy: Option<(SimTime, SpawnHandle)>,
     /// The run is over; those who are on the way are called back.
     halting: Option<Halting>,
     stop_time: Option<SimTime>,
@@ -204,24 +204,33 @@ impl ServerActor {
 
     /// If a place could not be filled, looks again when somebody may have come.
     fn watch_vacancy(&mut self, now: SimTime, ctx: &mut Context<Self>) {
-        if self.vacancy.is_some() {
-            return;
+        if self.server.is_deserted() {
+            return self.end(now, StopReason::Deserted);
         }
-        if let Some(at) = self.server.vacant_until() {
-            let sleep = self.clock.sleep_until_end_of(at);
-            self.vacancy = Some(ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-                me.vacancy = None;
-                me.watch(ctx, |me, ctx| {
-                    me.latest = me.latest.max(at);
-                    let asked = me.server.refill(at);
-                    asked.into_iter().for_each(|asked| me.send(asked, at));
-                    me.watch_vacancy(at, ctx);
-                    Ok(())
-                });
-            })));
-        } else if self.server.is_deserted() {
-            self.end(now, StopReason::Deserted);
+        let Some(at) = self.server.vacant_until() else { return };
+        match self.vacancy.take() {
+            Some((known, wait)) if known <= at => {
+                self.vacancy = Some((known, wait));
+                return;
+            }
+            // An event that has begun since is over earlier.
+            Some((_, wait)) => {
+                ctx.cancel_future(wait);
+            }
+            None => {}
         }
+        let sleep = self.clock.sleep_until_end_of(at);
+        let wait = ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+            me.vacancy = None;
+            me.watch(ctx, |me, ctx| {
+                me.latest = me.latest.max(at);
+                let asked = me.server.refill(at);
+                asked.into_iter().for_each(|asked| me.send(asked, at));
+                me.watch_vacancy(at, ctx);
+                Ok(())
+            });
+        }));
+        self.vacancy = Some((at, wait));
     }
 
     /// Tells everybody on the way that things are not as they were.
@@ -364,7 +373,7 @@ impl Actor for ServerActor {
             return;
         };
         let lanes = Lanes::open(&world, &self.clock, &self.ending);
-        let curfew = lanes.are_shared() && self.server.clients_come_and_go();
+        let curfew = lanes.are_shared() && self.server.clients_may_be_lost();
         self.around = Some(Rc::new(Surroundings {
             lanes,
             curfew: curfew.then(|| {

@@ -12,6 +12,19 @@ const ON_THE_WAY: SimTime = SimTime::NEVER;
 /// clients, there never will be.
 const PATIENCE: usize = 20_000_000;
 
+/// What is found by looking ahead for clients that can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// Then there are enough.
+    Enough(SimTime),
+    /// Until the horizon there are not; the first change behind it.
+    Later(SimTime),
+    /// The last change was then. There are too few, and that is how it stays.
+    NoMore(SimTime),
+    /// Nobody will ever be there.
+    Never,
+}
+
 /// Everybody's state as the server sees it: there or not, on the way or free.
 pub struct Attendance {
     /// `None`: everybody is always there.
@@ -23,6 +36,8 @@ pub struct Attendance {
     candidates: usize,
     /// How long each client had been away when it was last sent off; empty if nobody ever is.
     away: Vec<Span>,
+    /// How long each client has been away by the end of a run that ends because nobody will come.
+    today: Option<Vec<Span>>,
     classes: Arc<[u16]>,
     accounts: Vec<Account>,
 }
@@ -37,6 +52,7 @@ impl Attendance {
             free: clients,
             candidates: presence.as_ref().map_or(clients, Presence::here),
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
+            today: None,
             accounts: vec![Account::default(); kinds],
             presence,
             classes,
@@ -51,18 +67,30 @@ impl Attendance {
         }
     }
 
-    /// Moves on to the first moment at which `wanted` can be asked. `None` if there is none: then it
-    /// has moved on as far as anything changes, or as far as anybody has patience. For when nobody
-    /// is on the way, so that nothing else happens meanwhile.
-    pub fn advance_until(&mut self, wanted: usize) -> Option<SimTime> {
+    /// Moves on to the first moment at which `wanted` can be asked, but not past `horizon`. For when
+    /// nobody is on the way, so that nothing else happens meanwhile.
+    pub fn advance_until(&mut self, wanted: usize, horizon: SimTime) -> Ahead {
+        // If they never come the run is over before all of this: its accounts are of today.
+        let today = self.presence.as_ref().map(|presence| {
+            let clients = 0..self.free_since.len() as u32;
+            clients.map(|client| presence.away(client)).collect()
+        });
         for _ in 0..PATIENCE {
-            let next = self.next_change()?;
+            let Some(next) = self.next_change() else {
+                let some = self.candidates > 0;
+                self.today = today.filter(|_| !some);
+                return if some { Ahead::NoMore(self.now()) } else { Ahead::Never };
+            };
+            if next > horizon {
+                return Ahead::Later(next);
+            }
             self.advance(next);
             if self.candidates >= wanted {
-                return Some(next);
+                return Ahead::Enough(next);
             }
         }
-        None
+        self.today = today;
+        Ahead::Never
     }
 
     /// The moment it has moved on to.
@@ -92,6 +120,11 @@ impl Attendance {
     /// When somebody may come or go next.
     pub fn next_change(&self) -> Option<SimTime> {
         self.presence.as_ref()?.next_change()
+    }
+
+    /// Whether anything is known of who is there, or who loses what it is doing.
+    pub fn is_told(&self) -> bool {
+        self.presence.is_some()
     }
 
     /// Whether clients may come and go.
@@ -169,7 +202,10 @@ impl Attendance {
         let Some(presence) = &self.presence else {
             return (all, Span::ZERO);
         };
-        let away = presence.away(client);
+        let away = match &self.today {
+            Some(today) => today[client as usize],
+            None => presence.away(client),
+        };
         let before = std::mem::replace(&mut self.away[client as usize], away);
         let offline = away.nanos() - before.nanos();
         (Span::from_nanos(all.nanos() - offline), Span::from_nanos(offline))
