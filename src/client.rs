@@ -16,7 +16,7 @@ pub use walk::Walk;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::compress::{Packer, Parcel};
 use crate::device::{
-    Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload, Spell,
+    Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload,
     Transfer, Trip, transfer,
 };
 use crate::policy::Workload;
@@ -90,8 +90,13 @@ impl World {
     }
 
     /// Virtual time: something has changed while the client was on its way.
-    pub fn set_out_again(&self, known: Arrival, errand: Errand) -> Result<Arrival, TimeOverflow> {
-        let fate = self.fate(&known.round, &known.request, &errand)?;
+    pub fn set_out_again(
+        &self,
+        known: Arrival,
+        errand: Errand,
+        now: SimTime,
+    ) -> Result<Arrival, TimeOverflow> {
+        let fate = self.fate_from(now, &known.round, &known.request, &errand)?;
         let Arrival { round, request, way, change, .. } = known;
         // The same steps from the same model: whatever else changes, that is trained already.
         let change = match (change, fate.lost) {
@@ -104,6 +109,17 @@ impl World {
     /// What will become of a client, as far as is known.
     pub fn fate(
         &self,
+        round: &Round,
+        request: &Request,
+        errand: &Errand,
+    ) -> Result<Fate, TimeOverflow> {
+        self.fate_from(request.at, round, request, errand)
+    }
+
+    /// What will become of a client that was still on its way at `now`.
+    fn fate_from(
+        &self,
+        now: SimTime,
         round: &Round,
         request: &Request,
         errand: &Errand,
@@ -125,7 +141,8 @@ impl World {
         }
         for (at, outcome) in [
             (errand.leaves, Outcome::Offline),
-            (self.vanishes(request, errand.key, &way), Outcome::Dropped),
+            // On a way that has become shorter the moment may have passed: then it is this one.
+            (self.vanishes(request, errand.key, &way).max(now), Outcome::Dropped),
         ] {
             if at < end.map_or(way.arrives, |(at, ..)| at) {
                 // Somebody who is asked when it goes has not even begun.
@@ -175,9 +192,9 @@ impl World {
         self.fleet.wires[client as usize].latency
     }
 
-    /// What a client's device is like now.
-    pub fn spell(&self, client: u32, now: SimTime) -> Spell {
-        self.course(client, now, &self.script.borrow()).spell(now)
+    /// Bits per second that a client's link has now, and when that may change.
+    pub fn link(&self, client: u32, direction: Direction, now: SimTime) -> (u64, SimTime) {
+        self.links(client, &self.script.borrow()).link(direction, now)
     }
 
     /// How a transfer ends that begins now, on a link that is the client's alone.
@@ -188,7 +205,7 @@ impl World {
         now: SimTime,
     ) -> Result<Transfer, TimeOverflow> {
         let script = self.script.borrow();
-        let mut course = self.course(client, now, &script);
+        let mut course = self.links(client, &script);
         transfer(&mut course, direction, now, self.payload.bits(direction))
     }
 
@@ -211,6 +228,19 @@ impl World {
 
     /// A client's device from `now` on.
     pub fn course<'a>(&'a self, client: u32, now: SimTime, script: &'a [Happening]) -> Course<'a> {
+        let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
+        let course = self.links(client, script);
+        match &class.slowdown {
+            Some((law, factor)) => {
+                course.slowed(law, *factor, self.habits.episode(law, client, now))
+            }
+            None => course,
+        }
+    }
+
+    /// A client's device as far as its links go. Slow episodes do not concern them: there may be
+    /// thousands in one transfer.
+    fn links<'a>(&'a self, client: u32, script: &'a [Happening]) -> Course<'a> {
         let fleet = &self.fleet;
         let class = &fleet.classes[usize::from(fleet.devices[client as usize].class)];
         let samples = self.workload.batch(client) as f64;
@@ -219,9 +249,6 @@ impl World {
         if let Some(tape) = &class.tape {
             let reel = fleet.reels[client as usize];
             course = course.recorded(tape.points(reel.track as usize), reel);
-        }
-        if let Some((law, factor)) = &class.slowdown {
-            course = course.slowed(law, *factor, self.habits.episode(law, client, now));
         }
         course.scripted(script)
     }

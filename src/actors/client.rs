@@ -163,7 +163,7 @@ impl Handler<Upset> for ClientActor {
             return self.travel(arrival, ctx);
         }
         let place = place(arrival.request.asked.client, arrival.round.number);
-        if let Some(arrival) = ending.watch(place, || world.set_out_again(arrival, errand)) {
+        if let Some(arrival) = ending.watch(place, || world.set_out_again(arrival, errand, now)) {
             self.travel(arrival, ctx);
         }
     }

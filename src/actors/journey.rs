@@ -124,9 +124,9 @@ impl ClientActor {
         if let (Some(lane), None, false) =
             (around.lanes.of(direction), give_up, around.world.scripted)
         {
-            let spell = around.world.spell(client, from);
-            let (bits, cap) = (around.world.payload.bits(direction), spell.rate(direction));
-            if cap > 0 && spell.until == SimTime::NEVER {
+            let bits = around.world.payload.bits(direction);
+            let (cap, until) = around.world.link(client, direction, from);
+            if cap > 0 && until == SimTime::NEVER {
                 // Nothing will change: the smallest of all futures will do.
                 let carried = lane.carry(from, bits, cap);
                 return ctx.spawn(carried.into_actor(self).map(move |(), me: &mut Self, ctx| {
@@ -273,23 +273,28 @@ async fn carry(
     let Surroundings { world, clock, lanes, upset, .. } = around;
     let Some(lane) = lanes.of(direction) else {
         clock.sleep_until(from).await;
-        let (at, how) = match world.transfer(client, direction, from)? {
-            Transfer::Through(at) => (at, Carriage::Through),
-            Transfer::Broken(at) => (at, Carriage::Broken),
-        };
-        clock.sleep_until(at).await;
-        return Ok(how);
+        loop {
+            let (at, how) = match world.transfer(client, direction, from)? {
+                Transfer::Through(at) => (at, Carriage::Through),
+                Transfer::Broken(at) => (at, Carriage::Broken),
+            };
+            tokio::select! {
+                biased;
+                () = clock.sleep_until(at) => return Ok(how),
+                // Up to now it comes out the same.
+                () = upset.notified(), if world.scripted => {}
+            }
+        }
     };
     if world.scripted {
         // What is scripted may not be known yet.
         clock.sleep_until(from).await;
     }
-    let mut spell = world.spell(client, from);
-    let (bits, cap) = (world.payload.bits(direction), spell.rate(direction));
+    let bits = world.payload.bits(direction);
+    let (mut cap, mut until) = world.link(client, direction, from);
     let mut carried = std::pin::pin!(lane.carry(from, bits, cap));
     loop {
-        let until = spell.until;
-        if spell.rate(direction) == 0 && until == SimTime::NEVER {
+        if cap == 0 && until == SimTime::NEVER {
             clock.sleep_until(from).await;
             return Ok(Carriage::Broken);
         }
@@ -310,8 +315,8 @@ async fn carry(
                 () = upset.notified() => {}
             },
         }
-        spell = world.spell(client, clock.now());
-        carried.set_cap(spell.rate(direction));
+        (cap, until) = world.link(client, direction, clock.now());
+        carried.set_cap(cap);
     }
 }
 

@@ -5,6 +5,7 @@ use super::episodes::{Alternation, Episode};
 use super::script::Happening;
 use super::tape::Point;
 use super::trace::Compute;
+use super::way::Direction;
 use crate::clock::{SimTime, Span};
 
 /// No limit to a link.
@@ -147,6 +148,26 @@ impl<'a> Course<'a> {
     pub fn scripted(mut self, script: &'a [Happening]) -> Self {
         self.script = script;
         self
+    }
+
+    /// Bits per second in one direction at `at`, which never goes back, and when that may change.
+    /// Slow episodes do not concern links, and what is cut off for good does not change.
+    pub fn link(&mut self, direction: Direction, at: SimTime) -> (u64, SimTime) {
+        let cut = self.script.iter().any(|happening| {
+            let part = match direction {
+                Direction::Down => happening.down,
+                Direction::Up => happening.up,
+            };
+            let for_good = happening.from <= at && happening.until == SimTime::NEVER;
+            part == 0.0 && for_good && happening.whom.has(self.client)
+        });
+        if cut {
+            return (0, SimTime::NEVER);
+        }
+        let slowdown = self.slowdown.take();
+        let spell = self.spell(at);
+        self.slowdown = slowdown;
+        (spell.rate(direction), spell.until)
     }
 
     /// What the device is like at `at`, which never goes back.

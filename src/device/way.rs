@@ -53,22 +53,21 @@ pub fn transfer(
     let mut left = u128::from(bits) * 1_000_000_000;
     let mut now = from;
     loop {
-        let spell = course.spell(now);
-        let rate = spell.rate(direction);
+        let (rate, until) = course.link(direction, now);
         let needed = match (left, rate) {
             (0, _) | (_, NO_LIMIT) => 0,
             (_, 0) => u64::MAX,
             (left, rate) => u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX),
         };
-        let here = spell.until.since(now).nanos();
+        let here = until.since(now).nanos();
         if needed <= here && needed < u64::MAX {
             return now.after(Span::from_nanos(needed)).map(Transfer::Through);
         }
-        if spell.until == SimTime::NEVER {
+        if until == SimTime::NEVER {
             return if rate == 0 { Ok(Transfer::Broken(now)) } else { Err(TimeOverflow) };
         }
         left = left.saturating_sub(u128::from(rate) * u128::from(here));
-        now = spell.until;
+        now = until;
     }
 }
 

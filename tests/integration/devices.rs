@@ -263,3 +263,68 @@ fn deadlines_and_rates_change_with_rounds() {
     let start = run.summary.variants[0].start.get(gruppetto::metric::Metric::Distance).unwrap();
     assert!((distance / start - still).abs() < 1e-9, "{} is not {still}", distance / start);
 }
+
+/// Looking ahead for clients that come after the end of the run, or never, must not cost time that
+/// has not been: everybody's adds up to the length of the run.
+#[test]
+fn waiting_in_vain_is_accounted_for() {
+    let fleet = |more: &str| {
+        format!(
+            "[[fleet.class]]\nname = \"a\"\nstep_time = \"1s\"\navailability = {{ on = \"7s\", off = \"40s\" }}\n{more}"
+        )
+    };
+    let gone = "[[event]]\nround = 2\noffline = true\n";
+    for (more, stop) in [("", "stop.time = \"1m\""), (gone, "stop.rounds = 9")] {
+        for server in ["close = \"all\"\nsample = { clients = 1 }", "close = \"each\""] {
+            let text = scenario(server, &fleet(more)).replace("stop.rounds = 2", stop);
+            let run = Simulated::run(&text, 1);
+            let variant = &run.summary.variants[0];
+            let length = 3 * (variant.virtual_seconds * 1e9).round() as u128;
+            assert_eq!(variant.time[0].1.total(), length, "{server} {more}");
+        }
+    }
+}
+
+/// Only downloads share a link: what a round does to uplinks reaches uploads all the same.
+#[test]
+fn events_of_rounds_reach_uploads_that_share_nothing() {
+    let fleet = r#"
+[fleet]
+assign = "in-order"
+server_uplink = "1000Gbps"
+[[fleet.class]]
+name = "fast"
+share = 0.67
+step_time = "1s"
+downlink = "32Mbps"
+[[fleet.class]]
+name = "slow"
+share = 0.33
+step_time = "500ms"
+downlink = "32Mbps"
+uplink = "8kbps"
+[[event]]
+round = 2
+network = { up = 0.5, down = 1.0 }
+"#;
+    let text = scenario("close = { first = 2, of = 3 }", fleet)
+        .replace("stop.rounds = 2", "stop.rounds = 6");
+    let run = Simulated::run(&text, 1);
+    // It uploads 4 s at 8 kbit/s from 1.001 s on; from 2.001 s on three quarters are left, and take 6 s.
+    let slow: Vec<Row> = rows(&run, 1).into_iter().filter(|row| row.0 == 2).collect();
+    assert_eq!(slow, [row(2, 2, [1_000, 1_000_000, 7_000_000, 8_001_000], "late", "done")]);
+}
+
+/// Of two deadlines the one that began last holds, whichever was written with a time.
+#[test]
+fn the_event_that_began_last_holds() {
+    let fleet = "[[fleet.class]]\nname = \"a\"\nstep_time = \"1s\"\n";
+    let events =
+        "[[event]]\nat = \"10s\"\ndeadline = \"5s\"\n[[event]]\nround = 2\ndeadline = \"3s\"\n";
+    let text = scenario("close = { deadline = \"8s\" }", &format!("{fleet}{events}"))
+        .replace("work = { steps = 2 }", "work = { until = \"deadline\" }")
+        .replace("stop.rounds = 2", "stop.rounds = 3");
+    let run = Simulated::run(&text, 1);
+    let closed = run.columns("rounds.csv", ["virtual_seconds"]);
+    assert_eq!(closed, [["8.000000000"], ["11.000000000"], ["16.000000000"]]);
+}
