@@ -296,7 +296,14 @@ impl Server {
     pub fn is_deserted(&self) -> bool {
         let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
         let for_good = self.attendance.remaining() == 0 || self.attendance.next_change().is_none();
-        nobody && for_good && self.is_asynchronous()
+        // Windows close whoever comes, and a later round may bring clients.
+        let more = matches!(self.config.close, Close::Window(_)) && self.agenda.brings_clients();
+        nobody && for_good && !more && self.is_asynchronous()
+    }
+
+    /// Whether clients are not always there.
+    pub fn clients_come_and_go(&self) -> bool {
+        self.attendance.varies()
     }
 
     /// Whether clients may go, or lose what they are doing.

@@ -117,6 +117,11 @@ impl Agenda {
         Ok(all)
     }
 
+    /// Whether clients join with a round that is still to come.
+    pub fn brings_clients(&self) -> bool {
+        self.by_round.iter().any(|(_, entry)| entry.absence.is_some())
+    }
+
     /// The deadline of rounds opened at `now`, if an event set it: the one that began last.
     pub fn deadline(&self, now: SimTime) -> Option<Span> {
         self.active(now).fold(None, |known, order| match order {

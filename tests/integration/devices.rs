@@ -328,3 +328,18 @@ fn the_event_that_began_last_holds() {
     let closed = run.columns("rounds.csv", ["virtual_seconds"]);
     assert_eq!(closed, [["8.000000000"], ["11.000000000"], ["16.000000000"]]);
 }
+
+/// Windows close whether anybody is there or not, so clients that join with a round do join.
+#[test]
+fn clients_may_join_with_a_window() {
+    let fleet = "[[fleet.class]]\nname = \"a\"\nstep_time = \"1s\"\n\
+                 availability = { on = \"7s\", off = \"1s\" }\n\
+                 [[event]]\nround = 5\njoin = true\n";
+    let server = "close = { window = \"3s\" }\nconcurrency = 2";
+    let text = scenario(server, fleet).replace("stop.rounds = 2", "stop.rounds = 9");
+    let run = Simulated::run(&text, 1);
+    assert_eq!(run.summary.variants[0].stopped_by, "rounds");
+    let arrived = run.columns("rounds.csv", ["arrived"]);
+    assert!(arrived[..4].iter().all(|[count]| count == "0"), "{arrived:?}");
+    assert!(arrived[4..].iter().any(|[count]| count != "0"), "{arrived:?}");
+}
