@@ -208,12 +208,9 @@ impl fmt::Display for Estimate {
             line(f, "there", format!("{there} at the start"))?;
         }
         match self.waits {
-            None => {
-                let text = "nobody is there when the first round opens, and nobody ever comes";
-                return line(f, "WILL NOT START", text.into());
-            }
+            None => line(f, "waits", "for ever: too few clients are ever there".into())?,
             Some(Span::ZERO) => {}
-            Some(wait) => line(f, "waits", format!("{wait} for clients, before round 1"))?,
+            Some(wait) => line(f, "waits", format!("{wait} for clients (round 1)"))?,
         }
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
