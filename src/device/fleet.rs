@@ -75,7 +75,7 @@ pub struct Device {
 /// The links of one client, for those who must know more than how long a transfer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// Bits per second to the server, or [`NO_LIMIT`].
+    /// Bits per second to the server, or [`NO_LIMIT`](super::NO_LIMIT).
     pub up: u64,
     /// Bits per second from the server.
     pub down: u64,
