@@ -137,7 +137,7 @@ fn panics_under_the_wall_clock_end_the_run() {
     for server in ["close = \"all\"", "close = { deadline = \"1s\" }"] {
         let text = TEXT.replace("close = \"all\"", server);
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { pacemaker: Pacemaker::Wall(50.0), ..options(folder.path(), 1) };
+        let options = Options { pacemaker: Pacemaker::Wall(4.0), ..options(folder.path(), 1) };
         let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
         let result = run::run_with(&scenario(&text), &options, &mut (), &built);
         let message = result.unwrap_err().to_string();
