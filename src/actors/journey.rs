@@ -88,7 +88,8 @@ impl ClientActor {
         let due = round.due;
         let arrival = around.world.arrival(round, request, fate, None);
         let wait = self.carry(client, Direction::Down, request.at, due, ctx);
-        self.trip = Some(Trip { arrival, wait, journey: Some(Box::new(Journey { errand, end })) });
+        let journey = Some(Box::new(Journey { errand, end }));
+        self.trip = Some(Box::new(Trip { arrival, wait, journey }));
     }
 
     /// Has itself told when it is time to go.
@@ -324,7 +325,8 @@ impl Handler<Curfewed> for ClientActor {
     type Result = ();
 
     fn handle(&mut self, Curfewed { at, client }: Curfewed, ctx: &mut Context<Self>) {
-        let Some(Trip { arrival, wait, journey: Some(journey) }) = &self.trip else { return };
+        let Some(trip) = &self.trip else { return };
+        let Trip { arrival, wait, journey: Some(journey) } = &**trip else { return };
         // It may be somebody else's by now, or be back and away again.
         if arrival.request.asked.client == client && journey.errand.leaves == at {
             ctx.cancel_future(*wait);

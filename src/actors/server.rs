@@ -11,7 +11,9 @@ use crate::policy::Asked;
 use crate::record::{ClientRow, Outcome, StopReason};
 use crate::server::{Next, Opening, Server, ServerError};
 use actix::prelude::*;
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 use tokio::sync::Notify;
 use tracing::debug;
 
@@ -22,11 +24,6 @@ const WAVE: usize = 256;
 /// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
 /// as there are, nobody can be reached any more.
 const LOST_AT_ONCE: usize = 10_000;
-
-/// More clients are to be sent off.
-#[derive(Message)]
-#[rtype(result = "()")]
-struct NextWave;
 
 /// The end of a run, once everybody has been called back.
 struct Halting {
@@ -162,15 +159,20 @@ impl ServerActor {
         Ok(())
     }
 
-    /// Sends the next wave of clients off, and itself a reminder of the others. A client handles
-    /// its message right after its wave, while both are still in the cache; all of it is one
-    /// instant, for time moves only when nobody has anything left to do.
+    /// Sends the next wave of clients off, and the others when these have set out: they handle their
+    /// messages while those are still in the cache, and never more than a wave of messages is under
+    /// way. All of it is one instant, for time moves only when nobody has anything left to do.
     fn dispatch(&mut self, ctx: &mut Context<Self>) {
         let opened = self.server.round().opened;
         let wave: Vec<Asked> = self.asked.by_ref().take(WAVE).collect();
         wave.into_iter().for_each(|asked| self.send(asked, opened));
         if self.asked.len() > 0 {
-            ctx.notify(NextWave);
+            ctx.spawn(after_the_others().into_actor(self).map(|(), me, ctx| {
+                me.watch(ctx, |me, ctx| {
+                    me.dispatch(ctx);
+                    Ok(())
+                });
+            }));
         }
     }
 
@@ -365,6 +367,19 @@ impl ServerActor {
     }
 }
 
+/// Completes when every task that is ready to run has had its turn.
+async fn after_the_others() {
+    let mut asked = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut asked, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 impl Actor for ServerActor {
     type Context = Context<Self>;
 
@@ -396,17 +411,6 @@ impl Actor for ServerActor {
                 me.recorder.do_send(Happened::Began(metrics));
             }
             me.open_round(SimTime::ZERO, ctx)
-        });
-    }
-}
-
-impl Handler<NextWave> for ServerActor {
-    type Result = ();
-
-    fn handle(&mut self, _: NextWave, ctx: &mut Context<Self>) {
-        self.watch(ctx, |me, ctx| {
-            me.dispatch(ctx);
-            Ok(())
         });
     }
 }
