@@ -12,6 +12,7 @@
 //! messages is the order of events. A panic in any handler ends the run with a message that says
 //! where it happened.
 
+mod carriage;
 mod client;
 mod curfew;
 mod ending;

@@ -117,7 +117,7 @@ impl World {
     }
 
     /// What will become of a client that was still on its way at `now`.
-    fn fate_from(
+    pub fn fate_from(
         &self,
         now: SimTime,
         round: &Round,
@@ -192,12 +192,28 @@ impl World {
         self.fleet.wires[client as usize].latency
     }
 
-    /// Bits per second that a client's link has now, and when that may change.
-    pub fn link(&self, client: u32, direction: Direction, now: SimTime) -> (u64, SimTime) {
-        self.links(client, &self.script.borrow()).link(direction, now)
+    /// How far ahead of the server's end of a transfer the client's is: what leaves the server now
+    /// meets the client's link a latency later, and what arrives there now has left it before.
+    fn ahead(&self, client: u32, direction: Direction) -> Span {
+        match direction {
+            Direction::Down => self.latency(client),
+            Direction::Up => Span::ZERO,
+        }
     }
 
-    /// How a transfer ends that begins now, on a link that is the client's alone.
+    /// Bits per second that a client's link allows what is at the server now, and when that may
+    /// change there.
+    pub fn link(&self, client: u32, direction: Direction, now: SimTime) -> (u64, SimTime) {
+        let ahead = self.ahead(client, direction);
+        let there = now.after(ahead).unwrap_or(SimTime::NEVER);
+        match self.links(client, &self.script.borrow()).link(direction, there) {
+            (rate, SimTime::NEVER) => (rate, SimTime::NEVER),
+            (rate, until) => (rate, until.before(ahead).unwrap_or(now)),
+        }
+    }
+
+    /// How a transfer ends that begins now, on a link that is the client's alone: when at the
+    /// server.
     pub fn transfer(
         &self,
         client: u32,
@@ -206,7 +222,13 @@ impl World {
     ) -> Result<Transfer, TimeOverflow> {
         let script = self.script.borrow();
         let mut course = self.links(client, &script);
-        transfer(&mut course, direction, now, self.payload.bits(direction))
+        let ahead = self.ahead(client, direction);
+        let here = |at: SimTime| at.before(ahead).unwrap_or(now);
+        let bits = self.payload.bits(direction);
+        Ok(match transfer(&mut course, direction, now.after(ahead)?, bits)? {
+            Transfer::Through(at) => Transfer::Through(here(at)),
+            Transfer::Broken(at) => Transfer::Broken(here(at)),
+        })
     }
 
     /// The steps of a client that has its model since `downloaded`, and when the last is done.

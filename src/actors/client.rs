@@ -1,8 +1,9 @@
 //! A client on its way.
 
+use super::carriage::Lanes;
 use super::curfew::Curfew;
 use super::ending::{Ending, RunError};
-use super::journey::{Journey, Lanes};
+use super::journey::Journey;
 use super::server::ServerActor;
 use crate::client::World;
 use crate::clock::{Clock, SimTime, TimeOverflow};

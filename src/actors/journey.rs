@@ -7,41 +7,16 @@
 //!                     what a client sends reaches the server's link a latency later)
 //! ```
 
+use super::carriage::{Carriage, Ride, carry};
 use super::client::{ClientActor, Dispatch, Surroundings, Trip, place};
 use super::curfew::Curfewed;
-use super::ending::Ending;
-use super::lane::Lane;
-use crate::client::{Fate, World};
-use crate::clock::{Clock, SimTime, TimeOverflow};
-use crate::device::{Direction, Itinerary, Transfer};
+use super::lane::Carried;
+use crate::client::Fate;
+use crate::clock::{SimTime, TimeOverflow};
+use crate::device::{Direction, Itinerary};
 use crate::record::{Leg, Outcome};
-use crate::server::Errand;
+use crate::server::{Errand, Request, Round};
 use actix::prelude::*;
-use std::rc::Rc;
-
-/// The server's links.
-pub(super) struct Lanes {
-    down: Option<Rc<Lane>>,
-    up: Option<Rc<Lane>>,
-}
-
-impl Lanes {
-    pub(super) fn open(world: &World, clock: &Clock, ending: &Rc<Ending>) -> Self {
-        let lane = |capacity| Lane::open(capacity, clock.clone(), ending.clone());
-        Lanes { down: world.server_uplink.map(lane), up: world.server_downlink.map(lane) }
-    }
-
-    pub(super) fn are_shared(&self) -> bool {
-        self.down.is_some() || self.up.is_some()
-    }
-
-    fn of(&self, direction: Direction) -> Option<Rc<Lane>> {
-        match direction {
-            Direction::Down => self.down.clone(),
-            Direction::Up => self.up.clone(),
-        }
-    }
-}
 
 /// What a client needs beside its trip when it goes leg by leg.
 pub(super) struct Journey {
@@ -58,29 +33,14 @@ impl Journey {
     }
 }
 
-/// How a leg ends that may never do.
-enum Carriage {
-    Through,
-    Broken,
-}
-
 impl ClientActor {
     /// Sets out on a journey.
     pub(super) fn set_out(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
         let Dispatch { round, request, errand } = dispatch;
         let around = self.around.clone();
         let client = request.asked.client;
-        let mut end = None;
         around.world.depart(client, request.at);
-        if around.world.may_vanish(client) {
-            // When it vanishes is drawn from its way as it would be if it were alone.
-            let place = place(client, round.number);
-            let alone = around.ending.watch(place, || around.world.fate(&round, &request, &errand));
-            let Some(alone) = alone else { return };
-            if alone.lost == Some(Outcome::Dropped) {
-                end = Some(self.lose_at(alone.way.arrives, Outcome::Dropped, ctx));
-            }
-        }
+        let Some(end) = self.may_vanish(&round, &request, &errand, ctx) else { return };
         self.observe_curfew(client, errand.leaves);
         let never = SimTime::NEVER;
         let way = Itinerary { downloaded: never, computed: never, arrives: never, tau: 0 };
@@ -92,11 +52,48 @@ impl ClientActor {
         self.trip = Some(Box::new(Trip { arrival, wait, journey }));
     }
 
+    /// If the client will vanish, what ends its trip then: at a moment of its way as that would be
+    /// if it were alone. `None` if that cannot be told, which ends the run.
+    fn may_vanish(
+        &self,
+        round: &Round,
+        request: &Request,
+        errand: &Errand,
+        ctx: &mut Context<Self>,
+    ) -> Option<Option<SpawnHandle>> {
+        let Surroundings { world, ending, clock, .. } = &*self.around;
+        if !world.may_vanish(request.asked.client) {
+            return Some(None);
+        }
+        let place = place(request.asked.client, round.number);
+        let alone = ending.watch(place, || world.fate_from(clock.now(), round, request, errand))?;
+        let vanishes = alone.lost == Some(Outcome::Dropped);
+        Some(vanishes.then(|| self.lose_at(alone.way.arrives, Outcome::Dropped, ctx)))
+    }
+
     /// Has itself told when it is time to go.
     fn observe_curfew(&self, client: u32, leaves: SimTime) {
         if let Some(curfew) = self.around.curfew.as_ref().filter(|_| leaves < SimTime::NEVER) {
             curfew.watch_over(client, leaves);
         }
+    }
+
+    /// A transfer on a link of the server during which the client's own does not change, nor anything
+    /// else that is known to come.
+    pub(super) fn simply_carried(
+        &self,
+        client: u32,
+        direction: Direction,
+        from: SimTime,
+    ) -> Option<Carried> {
+        let Surroundings { world, lanes, .. } = &*self.around;
+        if world.scripted {
+            return None;
+        }
+        let lane = lanes.of(direction)?;
+        let (cap, until) = world.link(client, direction, from);
+        (cap > 0 && until == SimTime::NEVER)
+            .then(|| lane.carry(from, world.payload.bits(direction), cap))
     }
 
     /// Ends the trip at `at` if it is still under way.
@@ -113,7 +110,7 @@ impl ClientActor {
     }
 
     /// Waits for a transfer that begins at `from`, at most until `give_up`.
-    fn carry(
+    pub(super) fn carry(
         &self,
         client: u32,
         direction: Direction,
@@ -121,24 +118,12 @@ impl ClientActor {
         give_up: Option<SimTime>,
         ctx: &mut Context<Self>,
     ) -> SpawnHandle {
-        let around = self.around.clone();
-        if let (Some(lane), None, false) =
-            (around.lanes.of(direction), give_up, around.world.scripted)
+        if give_up.is_none()
+            && let Some(carried) = self.simply_carried(client, direction, from)
         {
-            let bits = around.world.payload.bits(direction);
-            let (cap, until) = around.world.link(client, direction, from);
-            if cap > 0 && until == SimTime::NEVER {
-                // Nothing will change: the smallest of all futures will do.
-                let carried = lane.carry(from, bits, cap);
-                return ctx.spawn(carried.into_actor(self).map(move |(), me: &mut Self, ctx| {
-                    let now = me.around.clock.now();
-                    match direction {
-                        Direction::Down => me.downloaded(now, ctx),
-                        Direction::Up => me.uploaded(now, ctx),
-                    }
-                }));
-            }
+            return ctx.spawn(Ride { carried, direction });
         }
+        let around = self.around.clone();
         let carried = async move {
             let carried = carry(&around, client, direction, from);
             match give_up {
@@ -157,7 +142,8 @@ impl ClientActor {
             match (how, direction) {
                 (Some(Ok(Carriage::Through)), Direction::Down) => me.downloaded(now, ctx),
                 (Some(Ok(Carriage::Through)), Direction::Up) => me.uploaded(now, ctx),
-                (Some(Ok(Carriage::Broken)), _) => me.lose_at_once(Outcome::Offline, ctx),
+                (Some(Ok(Carriage::Broken)), Direction::Down) => me.cut_off(now, ctx),
+                (Some(Ok(Carriage::Broken)), Direction::Up) => me.lose(now, Outcome::Offline, ctx),
                 (Some(Err(error)), _) => {
                     me.around.ending.watch(|| "a transfer".into(), || Err::<(), _>(error));
                 }
@@ -168,9 +154,23 @@ impl ClientActor {
 
     /// The last bit of the model has left the server.
     fn downloaded(&mut self, sent: SimTime, ctx: &mut Context<Self>) {
+        let Some((client, reaches)) = self.compute(sent, ctx) else { return };
+        let wait = self.carry(client, Direction::Up, reaches, None, ctx);
+        if let Some(trip) = &mut self.trip {
+            trip.wait = wait;
+        }
+    }
+
+    /// The steps of a client whose model has left the server by `sent`: who it is, and when the
+    /// first bit of its update reaches the server. `None` if it makes none.
+    pub(super) fn compute(
+        &mut self,
+        sent: SimTime,
+        ctx: &mut Context<Self>,
+    ) -> Option<(u32, SimTime)> {
         let around = self.around.clone();
-        let Some(trip) = &mut self.trip else { return };
-        let Some(journey) = &trip.journey else { return };
+        let trip = self.trip.as_mut()?;
+        let journey = trip.journey.as_ref()?;
         let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
         let place = place(request.asked.client, round.number);
         let plan = around.ending.watch(place, || -> Result<_, TimeOverflow> {
@@ -180,10 +180,11 @@ impl ClientActor {
             let reaches = computed.after(around.world.latency(request.asked.client))?;
             Ok((downloaded, tau, computed, reaches))
         });
-        let Some((downloaded, tau, computed, reaches)) = plan else { return };
+        let (downloaded, tau, computed, reaches) = plan?;
         if tau == 0 {
             let end = round.due.map_or(downloaded, |due| downloaded.min(due));
-            return self.give_up(end.max(sent), ctx);
+            self.give_up(end.max(sent), ctx);
+            return None;
         }
         let way = Itinerary { downloaded, computed, arrives: SimTime::NEVER, tau };
         let fate = Fate { way, lost: None, leg: Leg::Done };
@@ -194,10 +195,7 @@ impl ClientActor {
             _ => around.world.train(&round, &request, journey.errand.clone(), &fate),
         };
         trip.arrival = around.world.arrival(round, request, fate, change);
-        let wait = self.carry(request.asked.client, Direction::Up, reaches, None, ctx);
-        if let Some(trip) = &mut self.trip {
-            trip.wait = wait;
-        }
+        Some((request.asked.client, reaches))
     }
 
     /// Does `then` at `at`, unless the trip has ended before.
@@ -216,7 +214,7 @@ impl ClientActor {
     }
 
     /// The last bit of the update has reached the server.
-    fn uploaded(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+    pub(super) fn uploaded(&mut self, now: SimTime, ctx: &mut Context<Self>) {
         self.finish(ctx, |trip| trip.arrival.way.arrives = now);
     }
 
@@ -228,9 +226,20 @@ impl ClientActor {
         });
     }
 
-    fn lose_at_once(&mut self, outcome: Outcome, ctx: &mut Context<Self>) {
-        let now = self.around.clock.now();
-        self.finish(ctx, |trip| trip.arrival.halt(now, outcome));
+    /// What leaves the server now will not reach the client: it has no connection any more, and
+    /// sees that when it would have been there.
+    fn cut_off(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+        let Some(trip) = &self.trip else { return };
+        let (client, due) = (trip.arrival.request.asked.client, trip.arrival.round.due);
+        let seen = now.after(self.around.world.latency(client)).unwrap_or(SimTime::NEVER);
+        match due.filter(|due| *due <= seen) {
+            Some(due) => self.give_up(due, ctx),
+            None => self.lose(seen, Outcome::Offline, ctx),
+        }
+    }
+
+    fn lose(&mut self, at: SimTime, outcome: Outcome, ctx: &mut Context<Self>) {
+        self.finish(ctx, |trip| trip.arrival.halt(at, outcome));
     }
 
     fn finish(&mut self, ctx: &mut Context<Self>, change: impl FnOnce(&mut Trip)) {
@@ -250,74 +259,22 @@ impl ClientActor {
     /// are worked out again from their beginning.
     pub(super) fn reroute(&mut self, errand: Errand, ctx: &mut Context<Self>) {
         let now = self.around.clock.now();
-        let Some(trip) = &mut self.trip else { return };
+        let Some(trip) = &self.trip else { return };
         let (way, wait) = (trip.arrival.way, trip.wait);
-        let client = trip.arrival.request.asked.client;
-        let Some(journey) = &mut trip.journey else { return };
-        journey.errand.leaves = errand.leaves;
+        let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
+        let client = request.asked.client;
+        let Some(end) = self.may_vanish(&round, &request, &errand, ctx) else { return };
+        let Some(journey) = self.trip.as_mut().and_then(|trip| trip.journey.as_mut()) else {
+            return;
+        };
+        journey.cancel(ctx);
+        (journey.errand.leaves, journey.end) = (errand.leaves, end);
         self.observe_curfew(client, errand.leaves);
         if way.downloaded < SimTime::NEVER && now < way.computed {
             ctx.cancel_future(wait);
             let latency = self.around.world.latency(client);
             self.downloaded(way.downloaded.before(latency).unwrap_or(SimTime::ZERO), ctx);
         }
-    }
-}
-
-/// Carries a model or an update from `from` on, under a cap that may change.
-async fn carry(
-    around: &Surroundings,
-    client: u32,
-    direction: Direction,
-    from: SimTime,
-) -> Result<Carriage, TimeOverflow> {
-    let Surroundings { world, clock, lanes, upset, .. } = around;
-    let Some(lane) = lanes.of(direction) else {
-        clock.sleep_until(from).await;
-        loop {
-            let (at, how) = match world.transfer(client, direction, from)? {
-                Transfer::Through(at) => (at, Carriage::Through),
-                Transfer::Broken(at) => (at, Carriage::Broken),
-            };
-            tokio::select! {
-                biased;
-                () = clock.sleep_until(at) => return Ok(how),
-                // Up to now it comes out the same.
-                () = upset.notified(), if world.scripted => {}
-            }
-        }
-    };
-    if world.scripted {
-        // What is scripted may not be known yet.
-        clock.sleep_until(from).await;
-    }
-    let bits = world.payload.bits(direction);
-    let (mut cap, mut until) = world.link(client, direction, from);
-    let mut carried = std::pin::pin!(lane.carry(from, bits, cap));
-    loop {
-        if cap == 0 && until == SimTime::NEVER {
-            clock.sleep_until(from).await;
-            return Ok(Carriage::Broken);
-        }
-        match (until < SimTime::NEVER, world.scripted) {
-            (false, false) => {
-                carried.as_mut().await;
-                return Ok(Carriage::Through);
-            }
-            (_, false) => tokio::select! {
-                biased;
-                () = &mut carried => return Ok(Carriage::Through),
-                () = clock.sleep_until(until) => {}
-            },
-            (changes, true) => tokio::select! {
-                biased;
-                () = &mut carried => return Ok(Carriage::Through),
-                () = clock.sleep_until(until), if changes => {}
-                () = upset.notified() => {}
-            },
-        }
-        (cap, until) = world.link(client, direction, clock.now());
-        carried.set_cap(cap);
     }
 }
 
@@ -330,7 +287,7 @@ impl Handler<Curfewed> for ClientActor {
         // It may be somebody else's by now, or be back and away again.
         if arrival.request.asked.client == client && journey.errand.leaves == at {
             ctx.cancel_future(*wait);
-            self.lose_at_once(Outcome::Offline, ctx);
+            self.lose(self.around.clock.now(), Outcome::Offline, ctx);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A link of the server as futures: transfers that wait until they are through.
 
 use super::ending::{Ending, RunError};
-use crate::clock::{Clock, SimTime, Sleep};
+use crate::clock::{Clock, SimTime, Sleep, Span, TimeOverflow};
 use crate::device::{Flow, Link};
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -24,9 +24,13 @@ struct State {
     free: Vec<u32>,
     /// Seats by slot of the link.
     by_slot: Vec<u32>,
-    /// Transfers that begin later, in the order in which they were announced.
+    /// Transfers that begin later: when, under which number they were announced, whose seat.
     later: BinaryHeap<Reverse<(SimTime, u64, u32)>>,
+    /// When they are through at the earliest. A beginning changes nothing that anybody waits for,
+    /// so nobody wakes for it: it is made up for when the lane is next looked at.
+    earliest: BinaryHeap<Reverse<(SimTime, u64, u32)>>,
     announced: u64,
+    capacity: u64,
     /// Whether something has changed since the keeper last looked.
     rung: bool,
     keeper: Option<Waker>,
@@ -57,7 +61,9 @@ impl Lane {
             free: Vec::new(),
             by_slot: Vec::new(),
             later: BinaryHeap::new(),
+            earliest: BinaryHeap::new(),
             announced: 0,
+            capacity,
             rung: false,
             keeper: None,
         };
@@ -86,14 +92,14 @@ impl Lane {
         }
     }
 
-    /// Wakes everybody who is through by now, in order, and lets those begin who were announced.
+    /// Lets those begin who were announced, and wakes everybody who is through by now, in order.
     fn attend(&self) {
         let now = self.clock.now();
+        self.state.borrow_mut().begin(now);
         loop {
             let waker = {
                 let mut state = self.state.borrow_mut();
                 let Some(flow) = state.link.finish(now) else {
-                    state.begin(now);
                     return;
                 };
                 let seat = state.by_slot[flow.slot()] as usize;
@@ -122,12 +128,38 @@ impl State {
             self.seats.len() as u32 - 1
         });
         if at <= now {
+            self.begin(now);
             self.start(now, seat, bits, cap, None);
         } else {
             self.seats[seat as usize] = Seat::Later { number, bits, cap, waker: None };
             self.later.push(Reverse((at, number, seat)));
+            self.expect(at, number, seat, bits, cap);
         }
         seat
+    }
+
+    /// Notes when an announced transfer is through at the earliest: if it gets all it can take.
+    fn expect(&mut self, at: SimTime, number: u64, seat: u32, bits: u64, cap: u64) {
+        let nanos = match cap.min(self.capacity) {
+            // It has to begin before anything can be said.
+            0 => 0,
+            rate => (u128::from(bits) * 1_000_000_000).div_ceil(rate.into()),
+        };
+        let nanos = Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        let through = at.after(nanos).unwrap_or(SimTime::NEVER);
+        self.earliest.push(Reverse((through, number, seat)));
+    }
+
+    /// When the lane must be looked at again.
+    fn next(&mut self) -> Result<Option<SimTime>, TimeOverflow> {
+        // Those that have begun are known to the link.
+        while let Some(Reverse((_, announced, seat))) = self.earliest.peek()
+            && !matches!(&self.seats[*seat as usize], Seat::Later { number, .. } if number == announced)
+        {
+            self.earliest.pop();
+        }
+        let earliest = self.earliest.peek().map(|Reverse((at, ..))| *at);
+        Ok([self.link.next()?, earliest].into_iter().flatten().min())
     }
 
     fn start(&mut self, now: SimTime, seat: u32, bits: u64, cap: u64, waker: Option<Waker>) {
@@ -137,7 +169,8 @@ impl State {
         self.seats[seat as usize] = Seat::Carried { flow, waker };
     }
 
-    /// Begins what was announced for now. Seats that were given up since are passed over.
+    /// Begins what was announced up to now, each at its time. Seats that were given up since are
+    /// passed over.
     fn begin(&mut self, now: SimTime) {
         while let Some(Reverse((at, announced, seat))) = self.later.peek().copied() {
             if at > now {
@@ -148,7 +181,7 @@ impl State {
                 && *number == announced
             {
                 let (bits, cap, waker) = (*bits, *cap, waker.take());
-                self.start(now, seat, bits, cap, waker);
+                self.start(at, seat, bits, cap, waker);
             }
         }
     }
@@ -159,11 +192,7 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
     // A start makes others slower: then the alarm is early, which is found out when it rings.
     let mut alarm: Option<(SimTime, Sleep)> = None;
     loop {
-        let next = {
-            let mut state = lane.state.borrow_mut();
-            let begins = state.later.peek().map(|Reverse((at, ..))| *at);
-            state.link.next().map(|ends| [ends, begins].into_iter().flatten().min())
-        };
+        let next = lane.state.borrow_mut().next();
         match next {
             Err(source) => {
                 let (place, seed) = ("the server's link".into(), ending.seed);
@@ -208,8 +237,14 @@ impl Carried {
     pub(super) fn set_cap(&self, cap: u64) {
         {
             let state = &mut *self.lane.state.borrow_mut();
+            state.begin(self.lane.clock.now());
             match &mut state.seats[self.seat as usize] {
-                Seat::Later { cap: known, .. } => *known = cap,
+                Seat::Later { cap: known, number, bits, .. } => {
+                    *known = cap;
+                    // Wider, it may be through before it was expected.
+                    let (number, bits) = (*number, *bits);
+                    state.expect(self.lane.clock.now(), number, self.seat, bits, cap);
+                }
                 Seat::Carried { flow, .. } => {
                     state.link.set_cap(self.lane.clock.now(), *flow, cap);
                 }
@@ -239,6 +274,7 @@ impl Drop for Carried {
     fn drop(&mut self) {
         let under_way = {
             let state = &mut *self.lane.state.borrow_mut();
+            state.begin(self.lane.clock.now());
             state.free.push(self.seat);
             let seat = std::mem::replace(&mut state.seats[self.seat as usize], Seat::Free);
             if let Seat::Carried { flow, .. } = seat {

@@ -1,9 +1,9 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
+use super::carriage::Lanes;
 use super::client::{Arrived, ClientActor, Dispatch, Halt, Surroundings, Upset};
 use super::curfew::{Curfew, Curfewed};
 use super::ending::Ending;
-use super::journey::Lanes;
 use super::recorder::{Happened, RecorderActor};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};

@@ -1,5 +1,6 @@
 //! Behaviour seen from outside the library, one file per kind.
 
+mod any_devices;
 mod asynchronous;
 mod by_hand;
 mod command_line;
