@@ -164,6 +164,7 @@ impl Presence {
 
     /// An absence without an end of its own is over, now.
     pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(u32, bool)) {
+        self.advance(self.now, changed);
         self.turn(absence, false, changed);
     }
 
@@ -257,6 +258,10 @@ impl Presence {
             let client = *client;
             self.queue.pop();
             let state = self.clients[client as usize];
+            if state.gone > 0 {
+                // Nobody sees its comings and goings: they are made up for if it returns.
+                return;
+            }
             let cursor = self.after(client, &state);
             if cursor.until() < SimTime::NEVER {
                 self.queue.push(Reverse((cursor.until(), client)));
@@ -280,8 +285,25 @@ impl Presence {
                 (absences, gone) = (absences - 1, gone - u16::from(for_good));
                 self.remaining += usize::from(for_good && gone == 0);
             }
-            self.set(client, Client { absences, gone, ..state }, changed);
+            let returns = state.gone > 0 && gone == 0;
+            let cursor = if returns { self.caught_up(client) } else { state.cursor };
+            self.set(client, Client { absences, gone, cursor, ..state }, changed);
         }
+    }
+
+    /// The cursor of a client that may have been gone: what it has missed is over.
+    fn caught_up(&mut self, client: u32) -> Cursor {
+        let mut state = self.clients[client as usize];
+        if state.cursor.until() > self.now {
+            return state.cursor;
+        }
+        while state.cursor.until() <= self.now {
+            state.cursor = self.after(client, &state);
+        }
+        if state.cursor.until() < SimTime::NEVER {
+            self.queue.push(Reverse((state.cursor.until(), client)));
+        }
+        state.cursor
     }
 
     /// The cursor behind the one that ends now.

@@ -106,3 +106,28 @@ fn who_leaves_for_good_is_not_waited_for() {
     assert_eq!((presence.here(), presence.remaining()), (1, 1));
     assert_eq!(presence.next_change(), None);
 }
+
+#[test]
+fn who_is_gone_does_not_come_and_go_and_is_where_it_would_be_when_it_returns() {
+    let tape = tape(&[(0, true), (3, false)], 7);
+    let reel = Reel { track: 0, shift: 0, period: 7 };
+    let laws = || vec![Coming::Recorded(tape.clone())];
+    for back in 1..40 {
+        let mut plain = Presence::new(1, laws(), &[0], &[reel]);
+        let mut presence = Presence::new(1, laws(), &[0], &[reel]);
+        let whom = Selection::of(1, [0]);
+        let absence = Absence { whom, from: SimTime::ZERO, until: SimTime::NEVER };
+        let joins = presence.add(absence, &mut |_, _| {});
+        // One change is in the queue already; behind it nobody waits for anything.
+        presence.advance(SimTime::from_nanos(back), &mut |_, _| panic!("nobody is there"));
+        assert!(back < 3 || presence.next_change().is_none());
+        presence.end(joins, &mut |_, _| {});
+        for at in back..back + 30 {
+            let at = SimTime::from_nanos(at);
+            plain.advance(at, &mut |_, _| {});
+            presence.advance(at, &mut |_, _| {});
+            assert_eq!(presence.is_here(0), plain.is_here(0), "back at {back}, now {at:?}");
+            assert_eq!(presence.next_change(), plain.next_change());
+        }
+    }
+}
