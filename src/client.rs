@@ -73,6 +73,16 @@ pub struct Fate {
     pub lost: Option<Outcome>,
     /// How far it will get.
     pub leg: Leg,
+    /// Whether its connection is gone for good.
+    pub cut_off: bool,
+}
+
+impl Fate {
+    /// Of a client that nothing happens to.
+    pub fn of(way: Itinerary) -> Self {
+        let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
+        Fate { way, lost: None, leg, cut_off: false }
+    }
 }
 
 impl World {
@@ -134,7 +144,7 @@ impl World {
             let mut course = self.course(client, request.at, &script);
             self.gear(round, client, &mut course, &mut pace).itinerary(&trip)?
         };
-        let mut end = None;
+        let (mut end, mut cut_off) = (None, broken);
         if broken {
             let leg = if way.tau == 0 { Leg::Download } else { Leg::Upload };
             end = Some((way.arrives, Outcome::Offline, leg));
@@ -148,14 +158,14 @@ impl World {
                 // Somebody who is asked when it goes has not even begun.
                 let at = at.max(request.at);
                 end = Some((at, outcome, way.leg(at)));
+                cut_off = false;
             }
         }
         Ok(match end {
-            Some((at, outcome, leg)) => Fate { way: way.cut(at), lost: Some(outcome), leg },
-            None => {
-                let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
-                Fate { way, lost: None, leg }
+            Some((at, outcome, leg)) => {
+                Fate { way: way.cut(at), lost: Some(outcome), leg, cut_off }
             }
+            None => Fate::of(way),
         })
     }
 
@@ -369,11 +379,11 @@ impl World {
         &self,
         round: Arc<Round>,
         request: Request,
-        Fate { way, lost, leg }: Fate,
+        Fate { way, lost, leg, cut_off }: Fate,
         change: Option<Box<Ticket<Parcel>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
         let accumulation = self.recipe.accumulation(class, round.lr_factor, way.tau);
-        Arrival { round, request, way, class, accumulation, lost, leg, change }
+        Arrival { round, request, way, class, accumulation, lost, leg, cut_off, change }
     }
 }

@@ -178,7 +178,7 @@ pub enum StopReason {
     Target,
     /// No client is there, and none will ever come.
     Deserted,
-    /// Everybody who is asked is lost at that very instant: nobody has a connection any more.
+    /// Everybody who is asked vanishes at that very instant, so that time stands still.
     Unreachable,
     /// The model blew up.
     Diverged(Divergence),

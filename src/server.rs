@@ -202,8 +202,11 @@ impl Server {
     /// Takes in an arrival: makes its row and says whether the round is over.
     pub fn arrive(&mut self, arrival: Arrival) -> Result<(ClientRow, Next), ServerError> {
         let mut row = arrival.row();
-        let Arrival { round, request: Request { asked, .. }, change, .. } = arrival;
+        let Arrival { round, request: Request { asked, .. }, change, cut_off, .. } = arrival;
         self.attendance.advance(row.arrived);
+        if cut_off {
+            self.attendance.gone(asked.client, row.arrived);
+        }
         self.attendance.back(&row);
         if matches!(row.outcome, Outcome::Dropped | Outcome::Offline) {
             let is_open = round.closed.get().is_none();

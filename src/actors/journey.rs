@@ -44,7 +44,7 @@ impl ClientActor {
         self.observe_curfew(client, errand.leaves);
         let never = SimTime::NEVER;
         let way = Itinerary { downloaded: never, computed: never, arrives: never, tau: 0 };
-        let fate = Fate { way, lost: None, leg: Leg::Done };
+        let fate = Fate { way, lost: None, leg: Leg::Done, cut_off: false };
         let due = round.due;
         let arrival = around.world.arrival(round, request, fate, None);
         let wait = self.carry(client, Direction::Down, request.at, due, ctx);
@@ -142,8 +142,7 @@ impl ClientActor {
             match (how, direction) {
                 (Some(Ok(Carriage::Through)), Direction::Down) => me.downloaded(now, ctx),
                 (Some(Ok(Carriage::Through)), Direction::Up) => me.uploaded(now, ctx),
-                (Some(Ok(Carriage::Broken)), Direction::Down) => me.cut_off(now, ctx),
-                (Some(Ok(Carriage::Broken)), Direction::Up) => me.lose(now, Outcome::Offline, ctx),
+                (Some(Ok(Carriage::Broken)), direction) => me.cut_off(now, direction, ctx),
                 (Some(Err(error)), _) => {
                     me.around.ending.watch(|| "a transfer".into(), || Err::<(), _>(error));
                 }
@@ -187,7 +186,7 @@ impl ClientActor {
             return None;
         }
         let way = Itinerary { downloaded, computed, arrives: SimTime::NEVER, tau };
-        let fate = Fate { way, lost: None, leg: Leg::Done };
+        let fate = Fate::of(way);
         let known = trip.arrival.way;
         let change = match trip.arrival.change.take() {
             // The same steps as before the script changed: they are being made already.
@@ -226,15 +225,22 @@ impl ClientActor {
         });
     }
 
-    /// What leaves the server now will not reach the client: it has no connection any more, and
-    /// sees that when it would have been there.
-    fn cut_off(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+    /// There is no connection any more. On the way down the client sees that when what leaves the
+    /// server now would have reached it.
+    fn cut_off(&mut self, now: SimTime, direction: Direction, ctx: &mut Context<Self>) {
         let Some(trip) = &self.trip else { return };
         let (client, due) = (trip.arrival.request.asked.client, trip.arrival.round.due);
-        let seen = now.after(self.around.world.latency(client)).unwrap_or(SimTime::NEVER);
+        let (seen, due) = match direction {
+            Direction::Down => (now.after(self.around.world.latency(client)), due),
+            Direction::Up => (Ok(now), None),
+        };
+        let seen = seen.unwrap_or(SimTime::NEVER);
         match due.filter(|due| *due <= seen) {
             Some(due) => self.give_up(due, ctx),
-            None => self.lose(seen, Outcome::Offline, ctx),
+            None => self.finish(ctx, |trip| {
+                trip.arrival.halt(seen, Outcome::Offline);
+                trip.arrival.cut_off = true;
+            }),
         }
     }
 

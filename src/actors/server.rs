@@ -22,7 +22,7 @@ const ROWS: usize = 512;
 /// Clients that are sent off at once.
 const WAVE: usize = 256;
 /// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
-/// as there are, nobody can be reached any more.
+/// as there are, it will go on like this.
 const LOST_AT_ONCE: usize = 10_000;
 
 /// The end of a run, once everybody has been called back.
@@ -225,6 +225,10 @@ impl ServerActor {
         let wait = ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
             me.vacancy = None;
             me.watch(ctx, |me, ctx| {
+                if me.server.round().deadline == Some(at) {
+                    // The window that closes now closes first; the next one fills the place.
+                    return Ok(());
+                }
                 me.latest = me.latest.max(at);
                 let asked = me.server.refill(at);
                 asked.into_iter().for_each(|asked| me.send(asked, at));
@@ -249,7 +253,7 @@ impl ServerActor {
     }
 
     /// Whether so many in a row were lost at the instant at which they were asked that it will go on
-    /// like this: nobody has a connection any more, and time would stand still for ever.
+    /// like this, and time would stand still for ever.
     fn nobody_is_reached(&mut self, row: &ClientRow) -> bool {
         let lost = matches!(row.outcome, Outcome::Dropped | Outcome::Offline);
         if !lost || row.arrived > row.dispatched {

@@ -4,7 +4,6 @@ use super::{Fate, World};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Residual;
 use crate::device::{Direction, Itinerary, Pace, Transfer, Trip, transfer};
-use crate::record::Leg;
 use crate::server::{Arrival, Errand, Request, Round, Training};
 use crate::train::LocalRun;
 use std::sync::Arc;
@@ -101,9 +100,7 @@ impl World {
             }
             _ => None,
         };
-        let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
-        let fate = Fate { way, lost: None, leg };
-        Ok(self.arrival(walk.round, walk.request, fate, change))
+        Ok(self.arrival(walk.round, walk.request, Fate::of(way), change))
     }
 
     /// When a transfer is through that begins at `from`. One that never is has been foreseen.

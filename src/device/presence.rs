@@ -168,6 +168,15 @@ impl Presence {
         self.turn(absence, false, changed);
     }
 
+    /// A client is gone for good, now.
+    pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(u32, bool)) {
+        self.varies = true;
+        let state = self.clients[client as usize];
+        let (absences, gone) = (state.absences + 1, state.gone + 1);
+        self.remaining -= usize::from(gone == 1);
+        self.set(client, Client { absences, gone, ..state }, changed);
+    }
+
     /// Moves on to `now`; who came or went is told to `changed`.
     pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(u32, bool)) {
         while let Some(next) = self.next_change().filter(|next| *next <= now) {

@@ -222,11 +222,12 @@ fn abandoned(out: &mut String, summary: &Summary, style: Style) {
         let why = match run.stopped_by {
             "deserted" => {
                 "too few clients are there for another round, and enough will never come\n  \
-                 availability, traces and events say who is there; sample, how many it takes"
+                 availability, traces and events say who is there, or has no connection any\n  \
+                 more; sample, how many it takes"
             }
             "unreachable" => {
-                "everybody who is asked is lost at once: nobody has a connection any more\n  \
-                 an event with network = 0, or a trace that ends with a rate of 0"
+                "everybody who is asked vanishes at that very instant: time stands still\n  \
+                 dropout = 1.0 with steps that take no time?"
             }
             _ => continue,
         };

@@ -9,6 +9,7 @@ mod parts;
 mod rates;
 mod table;
 mod times;
+mod told;
 mod trips;
 
 use super::build::{BuildError, assemble, payload};
@@ -22,7 +23,9 @@ use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use parts::Part;
 use std::path::Path;
 use times::{Coming, Dues, Rounds, comings};
+use told::Told;
 use trips::{Cell, Terms, lost_at};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Which run of a folder.
 #[derive(Clone, Debug, Default)]
@@ -72,13 +75,20 @@ pub enum RecordError {
 
 /// Writes to `out` a trace that replays a run of the folder `run`.
 pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
-    let (version, complete_variants) = summary(&run.join("summary.json"))?;
-    let scenario = Scenario::load(&run.join("scenario.toml"), &[], None)?;
+    let summary = Told::read(&run.join("summary.json"))?;
+    let path = run.join("scenario.toml");
+    let scenario = Scenario::load(&path, &[], None)?;
     let (variant, seed) = choose(&scenario, choice)?;
     let csv = run.join("clients.csv");
     if scenario.record_clients != RecordClients::All {
         let error = TraceError::new(&csv, "it does not tell of every client");
         return Err(error.help("run it again without `clients` in [record]").into());
+    }
+    // The bytes on the disk are what the run began with: loaded, a relative name may have changed.
+    let text = std::fs::read(&path).map_err(|error| TraceError::io(&path, "read", &error))?;
+    if summary.scenario_digest != format!("{:032x}", xxh3_128(&text)) {
+        let error = TraceError::new(&path, "it is not what the run was made from any more");
+        return Err(error.help("devices would be told wrong: run the scenario again").into());
     }
     let (plan, name) = (&variant.plan, (variant.name.as_str(), seed));
     let adaptive = matches!(plan.server.close, Close::Adaptive(_));
@@ -86,6 +96,12 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     if parts.all.is_empty() {
         let what = format!("nobody took part in variant {} with seed {seed}", variant.name);
         return Err(TraceError::new(&csv, what).help("did the run get that far?").into());
+    }
+    let ended = summary.ended.iter().find(|run| run.name == variant.name && run.seed == seed);
+    if let Some(run) = ended.filter(|run| run.rows != parts.all.len() as u64) {
+        let (rows, told) = (parts.all.len(), run.rows);
+        let error = TraceError::new(&csv, format!("it has {rows} rows of a run that wrote {told}"));
+        return Err(error.help("run the scenario again").into());
     }
     let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
     let dues = Dues::of(plan, &parts, &rounds)?;
@@ -101,8 +117,9 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
         digits: (plan.task.clients - 1).to_string().len().max(4),
     };
     let note = format!(
-        "Recorded by Gruppetto {} from a run of Gruppetto {version}:\n{}, variant {}, seed {seed}",
+        "Recorded by Gruppetto {} from a run of Gruppetto {}:\n{}, variant {}, seed {seed}",
         env!("CARGO_PKG_VERSION"),
+        summary.version,
         scenario.name,
         variant.name
     );
@@ -124,7 +141,7 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
         devices: plan.task.clients,
         parts: parts.all.len(),
         changes,
-        complete: complete_variants.iter().any(|(name, s)| *name == variant.name && *s == seed),
+        complete: ended.is_some(),
         leave_out: leave_out(plan),
     })
 }
@@ -138,26 +155,6 @@ fn leave_out(plan: &Plan) -> Vec<&'static str> {
     let events = plan.events.iter().any(on_devices);
     let events = events.then_some("every [[event]] that concerns devices");
     [shared, events].into_iter().flatten().collect()
-}
-
-/// The version that made a run, and those of its runs that came to an end.
-fn summary(path: &Path) -> Result<(String, Vec<(String, u64)>), TraceError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        TraceError::io(path, "read", &error).help("expected the folder of a run, such as runs/NAME")
-    })?;
-    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
-        TraceError::new(path, format!("it is not the summary of a run: {error}"))
-    })?;
-    let version =
-        json["version"].as_str().filter(|v| v.len() < 40 && !v.contains(char::is_control));
-    let version = version.ok_or_else(|| TraceError::new(path, "it tells no version"))?;
-    let runs = json["variants"].as_array().map_or(&[][..], Vec::as_slice);
-    let ended = runs.iter().filter_map(|run| {
-        // One that diverged came to its end as well.
-        let ended = run["status"] != "incomplete";
-        Some((run["name"].as_str()?.to_string(), run["seed"].as_u64()?)).filter(|_| ended)
-    });
-    Ok((version.to_string(), ended.collect()))
 }
 
 /// The run that is meant.

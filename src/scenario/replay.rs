@@ -33,6 +33,11 @@ impl Tapes {
 /// Reads the `trace` of a class: a file, or a table with a file and how it is replayed.
 pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<Replay, ScenarioError> {
     let Raw::Table(_) = &node.value else {
+        let Raw::String(_) = &node.value else {
+            let error = node.wrong_type("a trace").expected("the name of a file, in quotes");
+            return Err(error
+                .help("or { file = \"traces/phones.csv\", repeat = true, shift = \"random\" }"));
+        };
         let nothing = Node::empty_table(node.at.clone());
         return read_how(&mut Section::open("fleet.class.trace", &nothing)?, node, tapes);
     };

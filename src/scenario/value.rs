@@ -168,7 +168,7 @@ impl Node {
                 return parse(text).map_err(|error| self.unit_error(unit, text, error));
             }
             Raw::Integer(number) => number.to_string(),
-            Raw::Float(number) => number.to_string(),
+            Raw::Float(number) if number.is_finite() => number.to_string(),
             _ => {
                 return Err(self.wrong_type("a number with a unit").expected(unit.expected()));
             }
@@ -204,8 +204,9 @@ impl Node {
         let names = || now.iter().map(|(name, _)| *name);
         let list = names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let Raw::String(text) = &self.value else {
+            let article = if what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
             return Err(self
-                .wrong_type(&format!("a {what}"))
+                .wrong_type(&format!("{article} {what}"))
                 .expected(format_args!("one of: {list}")));
         };
         if let Some((_, value)) = now.iter().find(|(name, _)| name == text) {

@@ -1,7 +1,7 @@
 //! Who can be asked, and where everybody's time goes.
 
 use crate::clock::{SimTime, Span};
-use crate::device::{Absence, Presence};
+use crate::device::{Absence, Coming, Presence};
 use crate::record::{Account, ClientRow};
 use std::sync::Arc;
 
@@ -115,6 +115,17 @@ impl Attendance {
         let Attendance { presence, free_since, candidates, .. } = self;
         let presence = presence.as_mut().expect("it began, so presence is known");
         presence.end(absence, &mut count(free_since, candidates));
+    }
+
+    /// A client on its way has lost its connection for good: it is not there any more.
+    pub fn gone(&mut self, client: u32, now: SimTime) {
+        let Attendance { presence, free_since, candidates, classes, away, .. } = self;
+        let presence = presence.get_or_insert_with(|| {
+            away.resize(classes.len(), Span::ZERO);
+            Presence::new(0, vec![Coming::Always], &vec![0; classes.len()], &[])
+        });
+        presence.advance(now, &mut count(free_since, candidates));
+        presence.remove(client, &mut count(free_since, candidates));
     }
 
     /// When somebody may come or go next.

@@ -76,6 +76,8 @@ pub struct Arrival {
     pub lost: Option<Outcome>,
     /// How far it got.
     pub leg: Leg,
+    /// Whether its connection is gone for good.
+    pub cut_off: bool,
     /// Δ to come; `None` if nothing was trained.
     pub change: Option<Box<Ticket<Parcel>>>,
 }

@@ -64,7 +64,7 @@ impl Author<'_> {
 
     fn policy(&mut self, clients: usize) -> (String, String) {
         if self.chance(30) {
-            let deadline = self.one_of(&["20s", "7s", "1500ms", "1ms"]);
+            let deadline = self.one_of(&["20s", "7s", "1500ms", "90ms"]);
             let server = format!("close = {{ deadline = \"{deadline}\" }}");
             return ("{ until = \"deadline\" }".into(), server);
         }
@@ -223,7 +223,7 @@ fn is_sound(run: &Simulated) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn links_that_are_wide_enough_change_nothing(seed in any::<u64>()) {

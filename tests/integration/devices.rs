@@ -3,6 +3,7 @@
 //! A thousand parameters are 32,000 bits.
 
 use crate::simulated::Simulated;
+use gruppetto::record::Outcome;
 
 fn scenario(server: &str, rest: &str) -> String {
     format!(
@@ -232,9 +233,16 @@ fn a_run_in_which_nobody_can_be_reached_ends() {
             1,
         );
         let variant = &run.summary.variants[0];
-        assert_eq!(variant.stopped_by, "unreachable", "{server}");
+        assert_eq!(variant.stopped_by, "deserted", "{server}");
         assert!((12.0..30.0).contains(&variant.virtual_seconds), "{server}");
+        // Who has lost its connection for good is found out once, and not asked again.
+        assert_eq!(variant.outcomes[Outcome::Offline as usize], 3, "{server}");
     }
+    // Everybody is lost at the very instant at which it is asked, again and again.
+    let fleet = "[[fleet.class]]\nname = \"a\"\nstep_time = \"1ns\"\ndropout = 1.0\n";
+    let text = scenario("close = \"all\"", fleet).replace("steps = 2", "steps = 1");
+    let run = Simulated::run(&text.replace("stop.rounds = 2", "stop.time = \"1h\""), 1);
+    assert_eq!(run.summary.variants[0].stopped_by, "unreachable");
 }
 
 #[test]

@@ -159,6 +159,10 @@ fn hostile_traces_are_fitted_or_refused() {
     assert!(text.contains("speed = \"4 GFLOPS\""), "{text}");
     assert!(text.contains("availability.on = { exponential = { mean = \"1m\" } }"), "{text}");
     assert!(text.contains("availability.off = { exponential = { mean = \"30s\" } }"), "{text}");
+    let text = stdout(&call(&format!("{speed}c,0,400,0\nc,90,,\n"), &[]));
+    assert!(text.contains("speed = \"4 GFLOPS\"") && text.contains("1 device left out: never"));
+    let away = call("device,time [s],speed [GFLOPS],available\na,0,4,0\na,9,,\n", &[]);
+    assert!(stderr(&away).contains("none of its 1 devices is ever available"), "{away:?}");
     let text = stdout(&call("device,time [s],up [Mbps]\na,0,5\n", &[]));
     assert!(text.contains("# step_time = \"…\"") && text.contains("uplink = \"5Mbps\""), "{text}");
 }

@@ -249,6 +249,7 @@ fn what_is_no_run_or_was_edited_is_refused() {
         (whole.replacen(&first, &format!("{first},"), 1), "found 18 cells, expected 17"),
         (whole.replacen("upload_ns", "upload", 1), "there is no column `upload_ns`"),
         (twice, "and is on its way until"),
+        (whole.replacen(&format!("{first}\n"), "", 1), "rows of a run that wrote"),
         (whole.lines().next().unwrap().to_string(), "nobody took part in variant fednova"),
         (String::new(), "there is no column"),
     ] {
@@ -268,6 +269,9 @@ fn what_is_no_run_or_was_edited_is_refused() {
         let error = refused(&workshop, &["r", "--out", "x"], 1);
         assert!(error.contains("it does not tell of every client"), "{error}");
     }
+    fs::write(run.join("scenario.toml"), format!("{scenario}# edited\n")).unwrap();
+    let error = refused(&workshop, &["r", "--out", "x"], 1);
+    assert!(error.contains("it is not what the run was made from any more"), "{error}");
     fs::write(run.join("scenario.toml"), "name = 7").unwrap();
     assert!(refused(&workshop, &["r", "--out", "x"], 1).contains("cannot be read any more"));
     fs::write(run.join("summary.json"), "[]").unwrap();

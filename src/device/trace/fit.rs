@@ -41,6 +41,8 @@ pub struct Fit {
     pub devices: usize,
     /// Devices that say nothing (or nothing sensible) of their compute speed.
     pub left_out: u64,
+    /// Devices that are never there: nobody meets them.
+    pub never_there: usize,
     /// Samples in a step, if step times are made from sample times.
     pub batch: Option<u64>,
     /// The Bayesian information criterion of one class, two, …: the lowest is best. Empty if the
@@ -105,17 +107,21 @@ pub fn fit(input: &Input, options: &FitOptions) -> Result<Fit, TraceError> {
     let recordings = Recordings::read(input)?;
     let column = recordings.columns().compute;
     let batch = batch(input, column, options.batch)?;
-    let (mut devices, mut left_out) = (Vec::new(), 0);
+    let (mut devices, mut left_out, mut never_there) = (Vec::new(), 0, 0);
     let mut windows = [Weights::default(), Weights::default()];
     for recording in recordings {
         let summary = Summary::of(&recording?, batch, &mut windows);
-        match column.is_none() || summary.compute.is_some() {
-            true => devices.push(summary),
-            false => left_out += 1,
+        if summary.on == 0.0 && summary.off > 0.0 {
+            never_there += 1;
+        } else if column.is_none() || summary.compute.is_some() {
+            devices.push(summary);
+        } else {
+            left_out += 1;
         }
     }
     if devices.is_empty() {
         let what = match left_out {
+            0 if never_there > 0 => format!("none of its {never_there} devices is ever available"),
             0 => "there is no device in it".to_string(),
             n => format!("none of its {n} devices tells a compute speed that a device can have"),
         };
@@ -147,6 +153,7 @@ pub fn fit(input: &Input, options: &FitOptions) -> Result<Fit, TraceError> {
         file: input.path().display().to_string(),
         devices: devices.len(),
         left_out,
+        never_there,
         batch: options.batch,
         bic: found.bic,
         classes,

@@ -76,6 +76,10 @@ impl Fit {
             let share = 100.0 * self.unconnected;
             text += &format!("\nLinks were 0 for {share:.2} % of the time: not in these classes.");
         }
+        if self.never_there > 0 {
+            let count = s(self.never_there, "device", "devices");
+            text += &format!("\n{count} left out: never available");
+        }
         if self.classes.iter().any(|class| class.availability.is_some()) {
             text += "\nAvailability comes and goes at random here. Whatever rhythm the trace has\n\
                      is kept by replaying it.";
