@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bars;
+mod data;
 mod trace;
 
 pub use arguments::Arguments;
@@ -29,6 +30,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Run(run) => run_scenario(run, arguments.quiet),
         Command::Check(check) => check_scenario(check, arguments.quiet),
         Command::Theory(theory) => predict(theory, arguments.quiet),
+        Command::Data(command) => data::data(command),
         Command::Trace(command) => trace::trace(command, arguments.quiet),
         Command::Bench { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };

@@ -1,14 +1,43 @@
-//! What is learned: generators of federated problems.
+//! What is learned: generators of federated problems, and data sets that are spread over clients.
 //!
 //! A [`TaskConfig`] says which problem; [`QuadraticConfig::init`] and [`SyntheticConfig::init`]
 //! draw it for a seed, client by client from the client's own stream, so that client 7 has the
-//! same data whether there are 10 clients or a million. Nothing here knows of time or devices.
+//! same data whether there are 10 clients or a million. A [`Dataset`] is read once, when the
+//! scenario is, and [`FilesConfig::init`] spreads it for a seed. Nothing here knows of time or
+//! devices.
+//!
+//! ```text
+//!  files ─► Known::load, TableConfig::load ─► Dataset ─┐
+//!                                                      ├─► Federated ─► a trainer
+//!           seed, [task.partition] ─► PartitionConfig ─┘       └─► Shards (native kernels)
+//! ```
 
+mod augment;
+mod dataset;
+mod error;
+mod federated;
+mod file;
+mod images;
+mod inspect;
+mod model;
+mod partition;
 mod quadratic;
+mod shard;
 mod synthetic;
+mod table;
 
+pub use augment::{Augment, CropFlip, PADDING, crop_flip};
+pub use dataset::{Dataset, Features, NaturalClients, Samples, Targets};
+pub use error::DataError;
+pub use federated::{Federated, FilesConfig};
+pub use images::{KNOWN, Known, Places};
+pub use inspect::{Glyphs, Heterogeneity, Inspection};
+pub use model::{Backend, Cost, Loss, ModelConfig};
+pub use partition::{PartitionConfig, PartitionError, Scheme, read_split};
 pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
-pub use synthetic::{Shard, Synthetic, SyntheticConfig};
+pub use shard::{Shard, Shards};
+pub use synthetic::SyntheticConfig;
+pub use table::{TableConfig, parse_bytes};
 
 /// The learning problem of a scenario, validated.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +57,15 @@ pub enum TaskKind {
     Quadratic(QuadraticConfig),
     /// Synthetic(α, β) softmax regression of Li et al. 2018.
     Synthetic(SyntheticConfig),
+    /// Images or tables from files.
+    Files(FilesConfig),
 }
 
 /// The model's starting point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init {
+    /// As the model itself is made; zeros for those that have no other idea.
+    Default,
     /// All zeros.
     Zeros,
     /// Independent normal entries with this standard deviation.
@@ -51,21 +84,26 @@ pub struct Shares {
 }
 
 impl TaskConfig {
-    /// p_i and n_i without drawing the data itself.
-    pub fn shares(&self, seed: u64) -> Shares {
-        match &self.kind {
+    /// p_i and n_i without drawing the data itself. Fails only where a data set cannot be spread as
+    /// asked with this seed; a scenario that was read is known not to, for its own seeds.
+    pub fn shares(&self, seed: u64) -> Result<Shares, PartitionError> {
+        let by_size = |samples: Vec<u32>| {
+            let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
+            Shares { p: samples.iter().map(|&n| f64::from(n) / all).collect(), samples }
+        };
+        Ok(match &self.kind {
             TaskKind::Quadratic(quadratic) => {
                 let equal = || vec![1.0 / self.clients as f64; self.clients];
                 Shares { p: quadratic.weights.clone().unwrap_or_else(equal), samples: Vec::new() }
             }
             TaskKind::Synthetic(synthetic) => {
-                let samples: Vec<u32> = (0..self.clients as u64)
-                    .map(|client| synthetic.split(seed, client).train)
-                    .collect();
-                let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
-                Shares { p: samples.iter().map(|&n| f64::from(n) / all).collect(), samples }
+                let clients = 0..self.clients as u64;
+                by_size(clients.map(|client| synthetic.split(seed, client).train).collect())
             }
-        }
+            TaskKind::Files(files) => {
+                by_size(files.partition.sizes(&files.data, self.clients, seed)?)
+            }
+        })
     }
 
     /// Bytes of the data of all clients together, if they have `samples` samples in all.
@@ -74,6 +112,15 @@ impl TaskConfig {
             TaskKind::Quadratic(quadratic) => self.clients as f64 * quadratic.dim as f64 * 8.0,
             // A row has its features, the constant of the bias and the label.
             TaskKind::Synthetic(synthetic) => samples * (synthetic.features as f64 + 2.0) * 4.0,
+            // The files, which are there already, and for native kernels all of it as floats.
+            TaskKind::Files(FilesConfig { data, backend, .. }) => {
+                let all = (data.train.len() + data.test.len()) as f64;
+                let copied = match backend {
+                    Backend::Native => all * (data.features() as f64 + 2.0) * 4.0,
+                    Backend::Libtorch => 0.0,
+                };
+                data.bytes() as f64 + copied
+            }
         }
     }
 
@@ -89,6 +136,7 @@ impl TaskConfig {
             TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
                 4.0 * (samples * features * classes) as f64
             }
+            TaskKind::Files(files) => samples as f64 * files.cost.flops,
         }
     }
 
@@ -97,6 +145,7 @@ impl TaskConfig {
         match &self.kind {
             TaskKind::Quadratic(quadratic) => quadratic.dim,
             TaskKind::Synthetic(synthetic) => synthetic.classes * (synthetic.features + 1),
+            TaskKind::Files(files) => files.cost.parameters,
         }
     }
 }

@@ -53,6 +53,10 @@ pub enum Purpose {
     Event = 16,
     /// Devices that a trace makes up.
     Synthesis = 20,
+    /// Which samples of a data set a client gets, and which are put aside for testing.
+    Partition = 21,
+    /// How training images are shifted and mirrored.
+    Augmentation = 22,
 }
 
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.

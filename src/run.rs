@@ -8,8 +8,9 @@ mod preflight;
 mod recording;
 mod survey;
 mod theory;
+mod trainer;
 
-pub use build::{BuildError, Built, assemble, build, trainer};
+pub use build::{BuildError, Built, assemble, build};
 pub use constants::{Assumptions, Known};
 pub use estimate::{Estimate, estimate};
 pub use expect::{has_failed, judge};
@@ -18,6 +19,7 @@ pub use recording::{Choice, RecordError, Recorded, record};
 pub use theory::{
     BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms, theory,
 };
+pub use trainer::trainer;
 
 use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
 use crate::clock::{SimTime, Span};

@@ -25,6 +25,11 @@ pub trait Trainer: Send + Sync {
     /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
     fn start(&self, seed: u64, std: f64) -> Vec<f64>;
 
+    /// The model's own starting point for `seed`; zeros, unless the model has a better one.
+    fn default_start(&self, seed: u64) -> Vec<f64> {
+        self.start(seed, 0.0)
+    }
+
     /// A client's local training in one round.
     fn begin(&self, job: Job) -> Box<dyn LocalRun>;
 

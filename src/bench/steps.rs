@@ -1,6 +1,6 @@
 //! Steps of softmax regression, 60 features, 10 classes, batch 20, with any law.
 
-use crate::data::{Synthetic, SyntheticConfig};
+use crate::data::{Shards, SyntheticConfig};
 use crate::random::{Dist, Purpose, index, stream};
 use crate::train::kernel::{Isa, Law, Samples, SoftmaxKernel, SoftmaxShape};
 use std::time::Instant;
@@ -26,7 +26,7 @@ impl Terms {
 
 /// What all measurements work on.
 pub(super) struct Steps {
-    data: Synthetic,
+    data: Shards,
     batches: Vec<[u32; BATCH]>,
     pull: Vec<f32>,
 }

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use super::data::DataCommand;
 use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
 use crate::run::{Assumptions, Options};
@@ -42,6 +43,9 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
+    /// What is learned from: look at data and at how it is spread over clients
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Recordings of how devices behave: look into them, import, make up, fit and record them
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -58,13 +62,13 @@ pub(super) enum Command {
 pub(super) struct ScenarioArguments {
     /// The scenario file
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// Change a key of the scenario, e.g. server.close.deadline=10s (may be repeated)
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    pub(super) set: Vec<String>,
     /// Use another seed than the scenario's
     #[arg(long, allow_negative_numbers = true)]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
 }
 
 impl ScenarioArguments {

@@ -4,6 +4,7 @@
 //! with entries N(u, 1); feature means v_j ~ N(B, 1); samples x ~ N(v, diag(j^−1.2)) and labels
 //! y = argmax(Wᵀx + b). Shuffled, then the first 90 % train and the rest test.
 
+use super::{Shard, Shards};
 use crate::random::{Dist, Purpose, Stream, stream};
 use rand_distr::{Distribution, StandardNormal};
 
@@ -29,27 +30,6 @@ pub(super) struct Split {
     test: u32,
 }
 
-/// Samples in the kernel's layout: rows of `features` values and a trailing 1 for the bias.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shard {
-    /// Row by row.
-    pub x: Vec<f32>,
-    /// Labels.
-    pub y: Vec<u32>,
-}
-
-/// A drawn problem.
-pub struct Synthetic {
-    /// Features per sample, without the bias.
-    pub features: usize,
-    /// Classes.
-    pub classes: usize,
-    /// Training samples of each client.
-    pub train: Vec<Shard>,
-    /// Test samples of all clients together.
-    pub test: Shard,
-}
-
 impl SyntheticConfig {
     /// n_i, drawn from a stream of its own so that a schedule can be made without the data.
     pub(super) fn split(&self, seed: u64, client: u64) -> Split {
@@ -62,7 +42,7 @@ impl SyntheticConfig {
     }
 
     /// Draws the problem.
-    pub fn init(&self, seed: u64, clients: usize) -> Synthetic {
+    pub fn init(&self, seed: u64, clients: usize) -> Shards {
         let mut test = Shard::default();
         let train = (0..clients as u64)
             .map(|client| {
@@ -76,7 +56,7 @@ impl SyntheticConfig {
                 train
             })
             .collect();
-        Synthetic { features: self.features, classes: self.classes, train, test }
+        Shards { features: self.features, classes: self.classes, train, test }
     }
 }
 
@@ -198,7 +178,7 @@ mod tests {
             init: Init::Zeros,
             kind: TaskKind::Synthetic(config(1.0, 1.0)),
         };
-        let shares = task.shares(11);
+        let shares = task.shares(11).unwrap();
         assert!(shares.samples.iter().all(|n| (45..=1800).contains(n)));
         let mut sorted = shares.samples.clone();
         sorted.sort();

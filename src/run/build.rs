@@ -1,17 +1,20 @@
 //! From a validated plan to something that can be run.
 
+use super::trainer::trainer;
 use crate::aggregate::{Participation, Weighting};
 use crate::client::{Habits, World};
 use crate::clock::TimeOverflow;
 use crate::compress::{Compression, Packer};
-use crate::data::{Init, SyntheticConfig, TaskKind};
+use crate::data::{
+    Backend, FilesConfig, Init, PartitionError, SyntheticConfig, TaskConfig, TaskKind,
+};
 use crate::device::{Demand, Device, Effect, Effort, EventConfig, FleetError, Payload};
-use crate::policy::{Batch, Selector, Workload};
+use crate::policy::{Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Agenda, Attendance, Server, Setup, Training};
 use crate::train::kernel::SoftmaxShape;
-use crate::train::{Pool, QuadraticTrainer, SoftmaxTrainer, Tensor, TensorError, Trainer};
+use crate::train::{Pool, Tensor, TensorError, Trainer};
 use std::sync::Arc;
 
 /// A run cannot be set up.
@@ -30,6 +33,12 @@ pub enum BuildError {
     #[error("[task] init: {}: {source}", path.display())]
     #[allow(missing_docs)]
     Init { path: std::path::PathBuf, source: TensorError },
+    /// The data cannot be spread over the clients with this seed.
+    #[error("[task.partition]: {0}")]
+    Partition(#[from] PartitionError),
+    /// The model needs libtorch.
+    #[error("[task] model: \"{0}\" needs libtorch, and this program was built without it")]
+    NoTorch(&'static str),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -56,7 +65,7 @@ pub fn build(
     let training = if timing_only {
         None
     } else {
-        let trainer = trainer(plan, seed);
+        let trainer = trainer(plan, seed)?;
         // An update, and with error feedback what it lost.
         let vectors = 1 + usize::from(plan.client.packing.error_feedback);
         let pool = Pool::new(helpers, vectors * 8 * plan.task.parameters())?;
@@ -67,7 +76,7 @@ pub fn build(
 
 /// Puts a run together around a trainer that may be anybody's.
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
-    let shares = plan.task.shares(seed);
+    let shares = plan.task.shares(seed)?;
     let p: Arc<[f64]> = shares.p.into();
     let workload = Workload::new(&plan.client, seed, shares.samples);
     let effort = |client: usize| {
@@ -152,34 +161,26 @@ pub(super) fn payload(plan: &Plan) -> Payload {
 
 /// Entries of a parameter vector as trainers keep it, padding included.
 pub(super) fn stored_parameters(plan: &Plan) -> usize {
-    match &plan.task.kind {
-        TaskKind::Quadratic(_) => plan.task.parameters(),
-        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
-            SoftmaxShape { features: *features, classes: *classes }.len()
-        }
-    }
+    softmax_shape(&plan.task).map_or(plan.task.parameters(), SoftmaxShape::len)
 }
 
-/// The native trainer of a plan's task, with the data of `seed`.
-pub fn trainer(plan: &Plan, seed: u64) -> Arc<dyn Trainer> {
-    match &plan.task.kind {
-        TaskKind::Quadratic(config) => {
-            let problem = config.init(seed, &plan.task.shares(seed).p);
-            Arc::new(QuadraticTrainer::new(problem, seed))
+/// The shape of a task's model, if that is a softmax regression of the native kernels.
+fn softmax_shape(task: &TaskConfig) -> Option<SoftmaxShape> {
+    match &task.kind {
+        TaskKind::Quadratic(_) => None,
+        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
+            Some(SoftmaxShape { features: *features, classes: *classes })
         }
-        TaskKind::Synthetic(config) => {
-            let data = config.init(seed, plan.task.clients);
-            let batch = match plan.client.batch {
-                Batch::Size(size) => size,
-                Batch::Full => usize::MAX,
-            };
-            Arc::new(SoftmaxTrainer::new(data, batch, seed))
+        TaskKind::Files(FilesConfig { data, backend: Backend::Native, .. }) => {
+            Some(SoftmaxShape { features: data.features(), classes: data.classes })
         }
+        TaskKind::Files(_) => None,
     }
 }
 
 pub(super) fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, BuildError> {
     match &plan.task.init {
+        Init::Default => Ok(trainer.default_start(seed)),
         Init::Zeros => Ok(trainer.start(seed, 0.0)),
         Init::Normal(std) => Ok(trainer.start(seed, *std)),
         Init::File(path) => {
@@ -196,13 +197,15 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
         return Ok(());
     };
     let tensors = load_tensors(path)?;
-    let found = match &plan.task.kind {
-        TaskKind::Quadratic(task) => Tensor::find(&tensors, "x", &[task.dim]).map(drop),
-        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
-            Tensor::find(&tensors, "weight", &[*classes, *features])
-                .and_then(|_| Tensor::find(&tensors, "bias", &[*classes]))
+    let found = match (&plan.task.kind, softmax_shape(&plan.task)) {
+        (TaskKind::Quadratic(task), _) => Tensor::find(&tensors, "x", &[task.dim]).map(drop),
+        (_, Some(SoftmaxShape { features, classes })) => {
+            Tensor::find(&tensors, "weight", &[classes, features])
+                .and_then(|_| Tensor::find(&tensors, "bias", &[classes]))
                 .map(drop)
         }
+        // Only the model itself knows its tensors: it says so when it is made.
+        _ => Ok(()),
     };
     let init = |source| BuildError::Init { path: path.clone(), source };
     found.map_err(init)?;

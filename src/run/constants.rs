@@ -1,6 +1,7 @@
 //! The constants of the theorems: given by the user, or known of the problem.
 
-use super::build::{start, trainer};
+use super::build::start;
+use super::trainer::trainer;
 use crate::data::{LocalCurvature, Quadratic, TaskKind};
 use crate::scenario::Plan;
 use crate::theory::Constants;
@@ -71,9 +72,10 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
     // shares. A file of initial parameters that cannot be read is told of when the scenario is run.
     let surrogate = match &plan.task.kind {
         TaskKind::Quadratic(config) => Some(config.init(seed, weights)),
-        TaskKind::Synthetic(_) => None,
+        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
     };
-    let gap = start(plan, seed, &*trainer(plan, seed)).ok().zip(surrogate);
+    let trainer = trainer(plan, seed).ok();
+    let gap = trainer.and_then(|trainer| start(plan, seed, &*trainer).ok()).zip(surrogate);
     let gap = gap.map(|(x, surrogate)| (surrogate.global(&x).0 - surrogate.least_loss).max(0.0));
     // With one curvature for all, gradients are equally far apart everywhere.
     let alike = clients.clone().all(|i| matches!(problem.curvature(i), LocalCurvature::Identity));

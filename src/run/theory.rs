@@ -159,7 +159,8 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let wrong = |source: BuildError| Error::Build { variant: name.clone(), source };
     let failed = |source| Error::Run { variant: name.clone(), source };
     let Built { server, world, .. } = build(plan, seed, 0, true).map_err(wrong)?;
-    let p: Arc<[f64]> = plan.task.shares(seed).p.into();
+    let shares = plan.task.shares(seed).map_err(|error| wrong(error.into()))?;
+    let p: Arc<[f64]> = shares.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
     let (classes, clients) = (world.fleet.class_names(), plan.task.clients);
@@ -201,7 +202,7 @@ fn conclude(
     let effective = survey.weights();
     let problem = match &plan.task.kind {
         TaskKind::Quadratic(config) => Some(config.init(seed, p)),
-        TaskKind::Synthetic(_) => None,
+        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
     };
     let known = constants::find(given, plan, seed, problem.as_ref(), &effective);
     let ones = Constants { lipschitz: 1.0, sigma2: 1.0, kappa2: 1.0, beta2: 1.0, gap: 1.0 };

@@ -48,14 +48,14 @@ fn rounds(root: &mut Section<'_>) -> Option<u64> {
 fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {
     match (node, task) {
         (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
-        (None, TaskKind::Synthetic(_)) => Ok(Batch::Size(20)),
+        (None, TaskKind::Synthetic(_) | TaskKind::Files(_)) => Ok(Batch::Size(20)),
         (Some(Node { value: Raw::String(text), .. }), _) if text == "full" => Ok(Batch::Full),
         (Some(node), TaskKind::Quadratic(_)) => Err(node
             .at
             .error("a quadratic task has no samples to batch")
             .expected("no `batch`, or \"full\"")
             .help("for noisy gradients set `gradient_noise` in [task]")),
-        (Some(node), TaskKind::Synthetic(_)) => node
+        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_)) => node
             .whole("batch", 1..=1_000_000_000)
             .map(|size| Batch::Size(size as usize))
             .map_err(|error| error.note("or \"full\": all samples of a client in every step")),
@@ -77,7 +77,7 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
                     .error("a quadratic task has no samples to pass over")
                     .expected("{ steps = … } or { until = \"deadline\" }"));
             }
-            TaskKind::Synthetic(_) => {
+            TaskKind::Synthetic(_) | TaskKind::Files(_) => {
                 Work::Epochs(read_amount(amount, &mut section, task, &EPOCHS)?)
             }
         },

@@ -3,17 +3,22 @@
 use super::assign::{self, Assignment};
 use super::error::ScenarioError;
 use super::event::{self, Stage};
+use super::files::{Desk, Shelf};
 use super::plan::{Plan, Scenario, Variant};
 use super::replay::Tapes;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, resolved, rules, scheme, server, stop, task};
 use crate::aggregate::Weighting;
+use std::ops::Range;
 
 /// What the variants of a scenario have in common while they are read.
 #[derive(Default)]
 struct Findings {
     tapes: Tapes,
+    shelf: Shelf,
+    /// With which seeds the scenario is run.
+    seeds: Range<u64>,
     /// What is odd, in words without and with the variant in which it was found.
     warnings: Vec<(String, ScenarioError)>,
 }
@@ -25,7 +30,8 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let description = root.get("description").map_or(Ok(String::new()), read_description)?;
     let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
     let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
-    let mut findings = Findings::default();
+    let seeds = seed..seed + repeats;
+    let mut findings = Findings { seeds, ..Findings::default() };
     let variants = read_variants(&mut root, tree, &mut findings)?;
     let record_clients = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
@@ -132,7 +138,8 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
 
 fn read_plan(tree: &Node, findings: &mut Findings) -> Result<Plan, ScenarioError> {
     let mut root = Section::open("", tree)?;
-    let task = task::read(&mut root)?;
+    let desk = Desk { shelf: &findings.shelf, seeds: findings.seeds.clone() };
+    let task = task::read(&mut root, &desk)?;
     let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
     let given = fleet::read(&mut root, client.recipe.common, &findings.tapes)?;

@@ -16,7 +16,9 @@ fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
             for entry in &mut table.entries {
                 match (parent, entry.key.as_str(), &mut entry.node.value) {
                     (_, "empirical" | "trace", Raw::String(path))
-                    | ("init" | "trace", "file", Raw::String(path)) => {
+                    | ("init" | "trace" | "task" | "scheme", "file", Raw::String(path))
+                    | ("task", "path", Raw::String(path))
+                    | ("model", "torchscript", Raw::String(path)) => {
                         *path = absolute(folder, path);
                     }
                     _ => anchor_under(&mut entry.node, &entry.key, folder),

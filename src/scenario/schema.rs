@@ -64,10 +64,23 @@ pub(super) const TABLES: &[Keys] = &[
             "curvature",
             "weights",
             "gradient_noise",
+            "dataset",
+            "path",
+            "augment",
+            "file",
+            "label",
+            "client",
+            "standardize",
+            "backend",
+            "partition",
         ],
-        &["partition", "dataset", "path", "augment", "file", "label", "client"],
+        &[],
     ),
     keys("task.init", &["normal", "file"], &[]),
+    keys("task.model", &["mlp", "vgg11", "torchscript", "loss"], &[]),
+    keys("task.model.vgg11", &["dropout"], &[]),
+    keys("task.partition", &["scheme", "min_size", "test_fraction"], &[]),
+    keys("task.partition.scheme", &["dirichlet", "shards", "file"], &[]),
     keys(
         "client",
         &[
@@ -208,6 +221,8 @@ const DISTS: &[&str] = &[
 const RIVALS: &[(&str, &[&[&str]])] = &[
     ("stop.target", &[&["at_least"], &["at_most"]]),
     ("task.init", &[&["normal"], &["file"]]),
+    ("task.model", &[&["mlp"], &["vgg11"], &["torchscript", "loss"]]),
+    ("task.partition.scheme", &[&["dirichlet"], &["shards"], &["file"]]),
     ("client.compression", &[&["fp16"], &["top_k"], &["quantize"]]),
     ("client.work", &[&["until"], &["epochs"], &["steps"]]),
     ("server.close", &[&["deadline"], &["first", "of"], &["buffer"], &["window"]]),
@@ -265,7 +280,9 @@ pub(super) fn title(table: &str) -> String {
     match table {
         "" => "at the top level".into(),
         "variant" | "expect" | "event" | "fleet.class" => format!("in [[{table}]]"),
-        "stop" | "task" | "client" | "server" | "fleet" | "record" => format!("in [{table}]"),
+        "stop" | "task" | "task.partition" | "client" | "server" | "fleet" | "record" => {
+            format!("in [{table}]")
+        }
         DIST => "in a distribution".into(),
         _ => format!("in `{}`", table.trim_start_matches("dist.")),
     }

@@ -126,7 +126,7 @@ fn shape(table: &str) -> String {
         "variant" | "expect" | "event" | "fleet.class" => {
             format!("a table that begins with [[{table}]]")
         }
-        "" | "stop" | "task" | "client" | "server" | "fleet" | "record" => {
+        "" | "stop" | "task" | "task.partition" | "client" | "server" | "fleet" | "record" => {
             format!("a table that begins with [{table}]")
         }
         _ => "a table: { … }".into(),

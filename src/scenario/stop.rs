@@ -62,6 +62,11 @@ pub(super) fn metrics_of(task: &TaskKind) -> Vec<(&'static str, Metric)> {
     let has = |metric: &Metric| match task {
         TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
         TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
+        TaskKind::Files(files) => match metric {
+            Metric::TestAccuracy => !files.data.test.is_empty() && files.data.classes > 0,
+            Metric::TestLoss => !files.data.test.is_empty(),
+            metric => !matches!(metric, Metric::Distance),
+        },
     };
     Metric::ALL.into_iter().filter(has).map(|metric| (metric.name(), metric)).collect()
 }

@@ -2,37 +2,47 @@
 
 use super::dist;
 use super::error::ScenarioError;
+use super::files::{self, Desk};
+use super::model;
 use super::quadratic;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::value::Unit;
-use crate::data::{Init, SyntheticConfig, TaskConfig, TaskKind};
+use crate::data::{Init, ModelConfig, SyntheticConfig, TaskConfig, TaskKind};
 use crate::random::{Dist, Shape};
 
 /// The most clients a scenario may have.
 const MOST_CLIENTS: u64 = 100_000_000;
 /// The most parameters a model may have.
-const MOST_PARAMETERS: u64 = 1_000_000_000;
+pub(super) const MOST_PARAMETERS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy)]
 enum Kind {
     Quadratic,
     Synthetic,
+    Files(files::Kind),
 }
 
-/// Reads `[task]`.
-pub(super) fn read(root: &mut Section<'_>) -> Result<TaskConfig, ScenarioError> {
+/// Reads `[task]`, and the data it names.
+pub(super) fn read(root: &mut Section<'_>, desk: &Desk<'_>) -> Result<TaskConfig, ScenarioError> {
     let mut section = root.open_in("task")?;
-    let kinds = [("quadratic", Kind::Quadratic), ("synthetic", Kind::Synthetic)];
+    let kinds = [
+        ("quadratic", Kind::Quadratic),
+        ("synthetic", Kind::Synthetic),
+        ("images", Kind::Files(files::Kind::Images)),
+        ("table", Kind::Files(files::Kind::Table)),
+    ];
     let kind = match section.get("kind") {
-        Some(node) => node.one_of("kind", &kinds, &["images", "table"])?,
+        Some(node) => node.one_of("kind", &kinds, &[])?,
         None => Kind::Synthetic,
     };
-    let clients = match section.get("clients") {
-        Some(node) => node.whole("clients", 1..=MOST_CLIENTS)? as usize,
-        None => 30,
+    let given = match section.get("clients") {
+        Some(node) => Some((node, node.whole("clients", 1..=MOST_CLIENTS)? as usize)),
+        None => None,
     };
-    let init = section.get("init").map_or(Ok(Init::Zeros), read_init)?;
+    let mut clients = given.map_or(30, |(_, clients)| clients);
+    let init = section.get("init").map(read_init).transpose()?;
+    let mut usual_init = Init::Zeros;
     let (kind, why) = match kind {
         Kind::Quadratic => {
             let config = quadratic::read(&mut section, clients)?;
@@ -41,14 +51,31 @@ pub(super) fn read(root: &mut Section<'_>) -> Result<TaskConfig, ScenarioError> 
         Kind::Synthetic => {
             (TaskKind::Synthetic(read_synthetic(&mut section)?), "with kind = \"synthetic\"")
         }
+        Kind::Files(kind) => {
+            let (config, found) = files::read(&mut section, kind, given, desk)?;
+            clients = found;
+            if config.model.is_deep() {
+                usual_init = Init::Default;
+            }
+            let why = match kind {
+                files::Kind::Images => "with kind = \"images\"",
+                files::Kind::Table => "with kind = \"table\"",
+            };
+            (TaskKind::Files(config), why)
+        }
     };
     section.finish(why)?;
-    Ok(TaskConfig { clients, init, kind })
+    Ok(TaskConfig { clients, init: init.unwrap_or(usual_init), kind })
 }
 
 fn read_synthetic(section: &mut Section<'_>) -> Result<SyntheticConfig, ScenarioError> {
-    if let Some(node) = section.get("model") {
-        read_model(node)?;
+    if let Some(node) = section.get("model")
+        && model::read(node)? != ModelConfig::Softmax
+    {
+        let error = node.at.error("a synthetic task is learned by softmax regression");
+        return Err(error
+            .expected("\"softmax\"")
+            .help("other models learn from kind = \"images\" or kind = \"table\""));
     }
     let mut spread = |key| match section.get(key) {
         Some(node) => node.number_that(key, "a number, 0 or more", |number| number >= 0.0),
@@ -95,18 +122,12 @@ fn read_size(node: &Node) -> Result<Dist, ScenarioError> {
     }
 }
 
-fn read_model(node: &Node) -> Result<(), ScenarioError> {
-    match &node.value {
-        Raw::Table(_) => Err(node.later("a TorchScript model", "\"softmax\"")),
-        _ => node.one_of("model", &[("softmax", ())], &["mlp", "cnn", "vgg11", "resnet8"]),
-    }
-}
-
 fn read_init(node: &Node) -> Result<Init, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        let init = node.one_of("starting point", &[("zeros", ())], &[]);
+        let names = [("zeros", false), ("default", true)];
+        let init = node.one_of("starting point", &names, &[]);
         return init
-            .map(|()| Init::Zeros)
+            .map(|own| if own { Init::Default } else { Init::Zeros })
             .map_err(|error| error.note("or { normal = 0.1 }, or { file = \"….safetensors\" }"));
     };
     let mut section = Section::open("task.init", node)?;

@@ -8,7 +8,7 @@ mod tests;
 use super::kernel::{Law, Samples, SoftmaxKernel, SoftmaxShape};
 use super::quadratic::normal_vector;
 use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
-use crate::data::{Shard, Synthetic};
+use crate::data::{Shard, Shards};
 use crate::random::{Purpose, stream};
 use crate::solver::{Correction, Solver};
 use crossbeam::queue::SegQueue;
@@ -20,7 +20,7 @@ use sums::Sums;
 /// Into how many parts an evaluation is cut at most.
 const PARTS: usize = 32;
 
-/// The trainer of `[task] kind = "synthetic"`. Parameters are in the kernel's layout, classes
+/// The trainer of softmax regression, on data of any origin. Parameters are in the kernel's layout, classes
 /// padded to whole vectors; the padding is and stays zero.
 pub struct SoftmaxTrainer {
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ pub struct SoftmaxTrainer {
 
 struct Shared {
     shape: SoftmaxShape,
-    data: Synthetic,
+    data: Shards,
     batch: usize,
     seed: u64,
     samples: usize,
@@ -44,7 +44,7 @@ impl Shared {
 
 impl SoftmaxTrainer {
     /// A trainer of `data` in batches of `batch` samples, or of all a client has if it has fewer.
-    pub fn new(data: Synthetic, batch: usize, seed: u64) -> Self {
+    pub fn new(data: Shards, batch: usize, seed: u64) -> Self {
         let shape = SoftmaxShape { features: data.features, classes: data.classes };
         let samples = data.train.iter().map(|shard| shard.y.len()).sum();
         let kernels = SegQueue::new();

@@ -33,7 +33,7 @@ fn runs(folder: &Path) -> Vec<Run> {
             let rows = rows(&folder.join(file)).into_iter();
             rows.filter(|row| row.text("variant") == variant && row.int("seed") == seed).collect()
         };
-        let samples = scenario.variants[0].plan.task.shares(seed).samples;
+        let samples = scenario.variants[0].plan.task.shares(seed).unwrap().samples;
         let all: u32 = samples.iter().sum();
         runs.push(Run {
             name: format!("{variant}-{seed}"),

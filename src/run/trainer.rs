@@ -1,0 +1,48 @@
+//! From a plan's task to the trainer that computes it.
+
+use super::build::BuildError;
+use crate::data::{Backend, Federated, FilesConfig, ModelConfig, TaskKind};
+use crate::policy::Batch;
+use crate::scenario::Plan;
+use crate::train::{QuadraticTrainer, SoftmaxTrainer, Trainer};
+use std::sync::Arc;
+
+/// The trainer of a plan's task, with the data of `seed`.
+pub fn trainer(plan: &Plan, seed: u64) -> Result<Arc<dyn Trainer>, BuildError> {
+    let batch = match plan.client.batch {
+        Batch::Size(size) => size,
+        Batch::Full => usize::MAX,
+    };
+    Ok(match &plan.task.kind {
+        TaskKind::Quadratic(config) => {
+            let problem = config.init(seed, &plan.task.shares(seed)?.p);
+            Arc::new(QuadraticTrainer::new(problem, seed))
+        }
+        TaskKind::Synthetic(config) => {
+            let data = config.init(seed, plan.task.clients);
+            Arc::new(SoftmaxTrainer::new(data, batch, seed))
+        }
+        TaskKind::Files(config) => {
+            let FilesConfig { model, backend, .. } = config;
+            of_files(model, *backend, config.init(seed, plan.task.clients)?, batch, seed)?
+        }
+    })
+}
+
+/// The one place where a model of data from files becomes a trainer. Deep models, and softmax with
+/// `backend = "libtorch"`, are dispatched to libtorch from here.
+fn of_files(
+    model: &ModelConfig,
+    backend: Backend,
+    problem: Federated,
+    batch: usize,
+    seed: u64,
+) -> Result<Arc<dyn Trainer>, BuildError> {
+    match (model, backend) {
+        (ModelConfig::Softmax, Backend::Native) => {
+            Ok(Arc::new(SoftmaxTrainer::new(problem.shards(), batch, seed)))
+        }
+        // TORCH: `crate::train::torch` takes (model, problem, batch, seed) here.
+        _ => Err(BuildError::NoTorch(model.name())),
+    }
+}

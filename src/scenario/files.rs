@@ -1,0 +1,174 @@
+//! `[task] kind = "images"` and `kind = "table"`: data from files, and the model that learns it.
+
+use super::error::ScenarioError;
+use super::section::Section;
+use super::task::MOST_PARAMETERS;
+use super::tree::Node;
+use super::{model, partition};
+use crate::data::{
+    Augment, Backend, Cost, DataError, Dataset, FilesConfig, KNOWN, Known, Loss, ModelConfig,
+    Places, TableConfig,
+};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Data sets that were read: one may be large, and all variants and seeds share it.
+#[derive(Default)]
+pub(super) struct Shelf(RefCell<Vec<(Wanted, Arc<Dataset>)>>);
+
+/// What was asked for.
+#[derive(Clone, PartialEq)]
+enum Wanted {
+    Images(&'static str, Places),
+    Table(TableConfig),
+}
+
+impl Shelf {
+    fn get(&self, wanted: Wanted) -> Result<Arc<Dataset>, DataError> {
+        let mut known = self.0.borrow_mut();
+        if let Some((_, data)) = known.iter().find(|(other, _)| *other == wanted) {
+            return Ok(data.clone());
+        }
+        let data = Arc::new(match &wanted {
+            Wanted::Images(name, places) => {
+                let known = Known::named(name).expect("only known names are asked for");
+                known.load(places)?
+            }
+            Wanted::Table(config) => config.load()?,
+        });
+        known.push((wanted, data.clone()));
+        Ok(data)
+    }
+}
+
+/// Which of the two kinds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Images,
+    Table,
+}
+
+/// What reading a task from files needs to know besides its keys.
+pub(super) struct Desk<'a> {
+    pub shelf: &'a Shelf,
+    /// The seeds that the scenario is run with.
+    pub seeds: Range<u64>,
+}
+
+/// Reads the keys of such a task, and the number of clients that follows.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    kind: Kind,
+    clients: Option<(&Node, usize)>,
+    desk: &Desk<'_>,
+) -> Result<(FilesConfig, usize), ScenarioError> {
+    let model_at = section.get("model");
+    let model = model_at.map_or(Ok(ModelConfig::Softmax), model::read)?;
+    let backend = model::read_backend(section, &model, model_at)?;
+    let augment = match kind {
+        Kind::Images => read_augment(section, backend)?,
+        Kind::Table => Augment::None,
+    };
+    let partition_at = section.get("partition");
+    let mut spread = section.open_in("partition")?;
+    let (wanted, at) = match kind {
+        Kind::Images => wanted_images(section)?,
+        Kind::Table => wanted_table(section, &mut spread, &model)?,
+    };
+    let data = desk.shelf.get(wanted).map_err(|error| told(at, &error))?;
+    let (clients_at, asked) = clients.unzip();
+    let (partition, number) = partition::read(&mut spread, &data, clients_at, asked)?;
+    spread.finish(match kind {
+        Kind::Images => "with kind = \"images\"",
+        Kind::Table => "here",
+    })?;
+    let blame = partition_at.or(clients_at).unwrap_or(at);
+    partition::check(&partition, &data, number, desk.seeds.clone(), blame)?;
+    let cost = cost(&model, &data, model_at.unwrap_or(at))?;
+    Ok((FilesConfig { data, partition, augment, model, backend, cost }, number))
+}
+
+fn wanted_images<'a>(section: &mut Section<'a>) -> Result<(Wanted, &'a Node), ScenarioError> {
+    let node = section.require("dataset", "which images, such as \"fashion-mnist\"")?;
+    let names: Vec<(&'static str, &'static str)> =
+        KNOWN.iter().map(|known| (known.name, known.name)).collect();
+    let name = node.one_of("data set", &names, &[])?;
+    let path = section.get("path");
+    let places = match path {
+        Some(path) => Places::Only(PathBuf::from(path.text()?)),
+        None => Places::usual(),
+    };
+    Ok((Wanted::Images(name, places), path.unwrap_or(node)))
+}
+
+fn wanted_table<'a>(
+    section: &mut Section<'a>,
+    spread: &mut Section<'_>,
+    model: &ModelConfig,
+) -> Result<(Wanted, &'a Node), ScenarioError> {
+    let file = section.require("file", "the table: an .npz, .csv or .svm file")?;
+    let mut name = |key| section.get(key).map(|node| node.text().map(String::from)).transpose();
+    let (label, client) = (name("label")?, name("client")?);
+    let standardize = section.get("standardize").map_or(Ok(false), Node::truth)?;
+    let test_fraction = spread.get("test_fraction").map(|node| {
+        node.number_that("test_fraction", "a part from 0 to 0.9", |part| {
+            (0.0..=0.9).contains(&part)
+        })
+    });
+    let real_targets = matches!(model, ModelConfig::TorchScript { loss: Loss::Mse, .. });
+    let test_fraction = test_fraction.transpose()?;
+    let path = PathBuf::from(file.text()?);
+    let config =
+        TableConfig { file: path, label, client, real_targets, test_fraction, standardize };
+    Ok((Wanted::Table(config), file))
+}
+
+fn read_augment(section: &mut Section<'_>, backend: Backend) -> Result<Augment, ScenarioError> {
+    let kinds = [("none", Augment::None), ("crop-flip", Augment::CropFlip)];
+    let Some(node) = section.get("augment") else {
+        return Ok(Augment::None);
+    };
+    match (node.one_of("augment", &kinds, &[])?, backend) {
+        (Augment::CropFlip, Backend::Native) => {
+            let error = node.at.error("the native softmax learns images as they are");
+            Err(error.expected("\"none\", or a model that libtorch runs"))
+        }
+        (augment, _) => Ok(augment),
+    }
+}
+
+fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, ScenarioError> {
+    let cost = match (model.cost(&data.shape, data.classes), model) {
+        (Some(cost), _) => cost,
+        // TORCH: only the module itself knows its size; it is asked here.
+        (None, ModelConfig::TorchScript { .. }) => Cost { parameters: 0, flops: 0.0 },
+        (None, _) => {
+            let what = format!("model \"{}\" needs images, not rows of numbers", model.name());
+            return Err(at.at.error(what).expected("\"softmax\" or \"mlp\""));
+        }
+    };
+    match cost.parameters as u64 > MOST_PARAMETERS {
+        true => Err(at
+            .at
+            .error("the model has too many parameters")
+            .expected(format_args!("up to {MOST_PARAMETERS}"))),
+        false => Ok(cost),
+    }
+}
+
+/// What is wrong with a file, at the place where the scenario names it.
+pub(super) fn told(node: &Node, error: &DataError) -> ScenarioError {
+    let mut said = node.at.error(error.brief());
+    if let Some(wanted) = error.wanted() {
+        said = said.expected(wanted);
+    }
+    for help in error.advice() {
+        said = said.help(help);
+    }
+    match error.file() {
+        Some(file) => said.note(format_args!("the file is {}", file.display())),
+        None => said,
+    }
+}

@@ -1,0 +1,108 @@
+//! `[task] model`: what learns from a data set.
+
+use super::error::ScenarioError;
+use super::section::Section;
+use super::tree::{Node, Raw};
+use crate::data::{Backend, Loss, ModelConfig};
+use std::path::PathBuf;
+
+/// The widest layer and the most layers somebody may ask for.
+const WIDEST: u64 = 10_000_000;
+const DEEPEST: usize = 100;
+
+/// Reads `model`, without looking at what it is to learn.
+pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
+    const NAMES: [(&str, usize); 5] =
+        [("softmax", 0), ("mlp", 1), ("cnn", 2), ("vgg11", 3), ("resnet8", 4)];
+    let Raw::Table(_) = &node.value else {
+        let name = node.one_of("model", &NAMES, &[]).map_err(|error| {
+            error.note("or { mlp = [200, 100] }, { vgg11 = { dropout = 0.5 } }, { torchscript = \"net.pt\" }")
+        })?;
+        return Ok(match name {
+            0 => ModelConfig::Softmax,
+            1 => ModelConfig::Mlp { hidden: vec![200] },
+            2 => ModelConfig::Cnn,
+            3 => ModelConfig::Vgg11 { dropout: 0.5 },
+            _ => ModelConfig::Resnet8,
+        });
+    };
+    let mut section = Section::open("task.model", node)?;
+    let (which, value) = section.exactly_one(&["mlp", "vgg11", "torchscript"])?;
+    let model = match which {
+        "mlp" => ModelConfig::Mlp { hidden: read_hidden(value)? },
+        "vgg11" => read_vgg(value)?,
+        _ => {
+            let path = PathBuf::from(value.text()?);
+            let losses = [("cross-entropy", Loss::CrossEntropy), ("mse", Loss::Mse)];
+            let loss = section.get("loss");
+            let loss =
+                loss.map_or(Ok(Loss::CrossEntropy), |node| node.one_of("loss", &losses, &[]))?;
+            if !path.is_file() {
+                let error = value.at.error("the file does not exist");
+                return Err(error.expected(
+                    "a model that `torch.jit.script(net).save(…)` wrote, relative to the folder of \
+                     the scenario",
+                ));
+            }
+            ModelConfig::TorchScript { path, loss }
+        }
+    };
+    section.finish("with this model")?;
+    Ok(model)
+}
+
+fn read_hidden(node: &Node) -> Result<Vec<usize>, ScenarioError> {
+    let layers = node.array("how wide each hidden layer is, such as [200, 100]")?;
+    if layers.is_empty() || layers.len() > DEEPEST {
+        let error = node.at.error(format!("`mlp` has {} hidden layers", layers.len()));
+        return Err(error.expected(format_args!("1 to {DEEPEST}")));
+    }
+    layers.iter().map(|node| node.whole("mlp", 1..=WIDEST).map(|units| units as usize)).collect()
+}
+
+fn read_vgg(node: &Node) -> Result<ModelConfig, ScenarioError> {
+    let mut section = Section::open("task.model.vgg11", node)?;
+    let dropout = match section.get("dropout") {
+        Some(node) => {
+            node.number_that("dropout", "a probability below 1", |p| (0.0..1.0).contains(&p))?
+        }
+        None => 0.5,
+    };
+    section.finish("here")?;
+    Ok(ModelConfig::Vgg11 { dropout })
+}
+
+/// Reads `backend`, and refuses what this program was built without. Both are said at the place of
+/// the key to blame.
+pub(super) fn read_backend(
+    section: &mut Section<'_>,
+    model: &ModelConfig,
+    model_at: Option<&Node>,
+) -> Result<Backend, ScenarioError> {
+    let backends = [("native", Backend::Native), ("libtorch", Backend::Libtorch)];
+    let given = section.get("backend");
+    let chosen = given.map(|node| node.one_of("backend", &backends, &[])).transpose()?;
+    let backend = match (chosen, given, model.is_deep()) {
+        (Some(Backend::Native), Some(node), true) => {
+            let error = node.at.error(format!("model \"{}\" has no native kernel", model.name()));
+            return Err(error.expected("\"libtorch\", or model = \"softmax\""));
+        }
+        (Some(chosen), ..) => chosen,
+        (None, _, true) => Backend::Libtorch,
+        (None, _, false) => Backend::Native,
+    };
+    let blame = if model.is_deep() { model_at } else { given };
+    match (backend, blame) {
+        (Backend::Libtorch, Some(node)) if !cfg!(feature = "torch") => {
+            let what = match model.is_deep() {
+                true => format!("model \"{}\" needs libtorch", model.name()),
+                false => "backend \"libtorch\" needs libtorch".into(),
+            };
+            let error = node.at.error(format!("{what}, and this program was built without it"));
+            Err(error
+                .expected("model = \"softmax\" with backend = \"native\"")
+                .help("`make torch` builds it with libtorch"))
+        }
+        _ => Ok(backend),
+    }
+}
