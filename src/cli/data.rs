@@ -14,8 +14,8 @@ const WIDTH: usize = 80;
 pub(super) enum DataCommand {
     /// Show sizes, who has which labels, and how different clients are
     #[command(after_help = "Examples:
-  gruppetto data inspect scenarios/fashion.toml
-  gruppetto data inspect scenarios/fashion.toml --set task.partition.scheme.dirichlet=0.1
+  gruppetto data inspect scenario.toml
+  gruppetto data inspect scenario.toml --set task.partition.scheme.dirichlet=0.1
   gruppetto data inspect --dataset cifar10 --set task.clients=16")]
     Inspect(InspectArguments),
 }

@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
 }
 
 /// A table as its file has it, before it becomes a data set.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Table {
     /// Shape of a sample.
     pub shape: Vec<usize>,
@@ -52,12 +52,6 @@ pub(super) struct Table {
     pub y: Vec<f64>,
     /// The client of each row, where there is such a column.
     pub clients: Option<super::NaturalClients>,
-}
-
-impl Default for super::Features {
-    fn default() -> Self {
-        super::Features::Floats(Vec::new())
-    }
 }
 
 /// Gives clients their numbers, in the order in which they first appear.

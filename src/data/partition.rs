@@ -50,8 +50,8 @@ pub enum PartitionError {
     TooMany { clients: usize, least: usize, samples: usize },
     /// No draw was good enough.
     #[error(
-        "in {tries} draws with seed {seed}, dirichlet = {alpha} never gave each of {clients} \
-         clients min_size = {least} samples"
+        "dirichlet = {alpha} never gave {clients} clients min_size = {least} samples in {tries} \
+         draws (seed {seed})"
     )]
     #[allow(missing_docs)]
     Unlucky { alpha: String, clients: usize, least: usize, tries: u64, seed: u64 },

@@ -269,7 +269,10 @@ pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Dataset, DataError> {
         _ => {
             let found = file::idx::parse(file, bytes.to_vec(), 1)?;
             let y: Vec<f64> = found.values.iter().map(|v| f64::from(*v)).collect();
-            (Table { shape: vec![1], x: Features::Bytes(found.values), y, clients: None }, None)
+            (
+                Table { shape: vec![1, 1, 1], x: Features::Bytes(found.values), y, clients: None },
+                None,
+            )
         }
     };
     config.assemble(name.into(), train, test)

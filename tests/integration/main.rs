@@ -7,6 +7,8 @@ mod command_line;
 mod compression;
 mod conservation;
 mod cross_check;
+mod data_mutations;
+mod data_sets;
 mod deadline;
 mod devices;
 mod divergence;

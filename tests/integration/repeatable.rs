@@ -239,8 +239,24 @@ fn guided() -> Vec<String> {
     ]
 }
 
+/// Data from files, spread by every scheme that draws.
+fn from_files() -> Vec<String> {
+    let task = |scheme: &str| {
+        format!(
+            "kind = \"table\"\nfile = \"tests/data/points.csv\"\nclient = \"user\"\n\
+             partition = {{ scheme = {scheme}, min_size = 1 }}"
+        )
+    };
+    let closes = "close = { deadline = \"2s\" }";
+    vec![
+        scenario(&format!("{}\nclients = 12", task("{ dirichlet = 1.0 }")), "batch = 3", closes),
+        scenario(&format!("{}\nclients = 12", task("{ shards = 2 }")), "batch = 2", closes),
+        scenario(&format!("{}\nclients = 12", task("\"iid\"")), "batch = 2", closes),
+    ]
+}
+
 fn scenarios() -> Vec<String> {
-    [policies(), algorithms(), compressions(), lively()].concat()
+    [policies(), algorithms(), compressions(), lively(), from_files()].concat()
 }
 
 #[test]

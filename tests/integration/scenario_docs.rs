@@ -39,6 +39,22 @@ fn complete_examples_are_scenarios() {
     }
 }
 
+/// Examples on data sets of images, on a tiny one in their place.
+#[test]
+fn examples_on_images_are_scenarios() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::data_sets::tiny_images(folder.path(), 300);
+    let path = format!("task.path={:?}", folder.path());
+    let path = gruppetto::scenario::Override::parse(&path).unwrap();
+    let examples = fences(DOCS, "toml images");
+    assert!(!examples.is_empty());
+    for (line, text) in examples {
+        let scenario =
+            Scenario::parse("docs/scenario.md", &text, std::slice::from_ref(&path), None);
+        assert!(scenario.is_ok(), "the example at line {line}:\n{}", scenario.unwrap_err());
+    }
+}
+
 #[test]
 fn fragments_are_parts_of_scenarios() {
     let examples = fences(DOCS, "toml fragment");
@@ -74,6 +90,11 @@ fn every_key_is_documented() {
     for table in [
         "oops = 1",
         "[task]\noops = 1",
+        "[task]\nmodel = { oops = 1 }",
+        "[task]\nmodel = { vgg11 = { oops = 1 } }",
+        "[task]\nkind = \"images\"\npartition = { oops = 1 }",
+        "[task]\nkind = \"table\"\nfile = \"tests/data/points.csv\"\nclient = \"user\"\n\
+         partition.scheme = { oops = 1 }",
         "[client]\noops = 1",
         "[server]\noops = 1",
         "[server]\nscheme = { oops = 1 }",

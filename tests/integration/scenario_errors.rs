@@ -7,10 +7,11 @@
 
 use gruppetto::scenario::Scenario;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     include_str!("broken/top-level.txt"),
     include_str!("broken/stop.txt"),
     include_str!("broken/task.txt"),
+    include_str!("broken/data.txt"),
     include_str!("broken/client.txt"),
     include_str!("broken/server.txt"),
     include_str!("broken/fleet.txt"),

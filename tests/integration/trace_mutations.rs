@@ -15,7 +15,7 @@ const PICKLES: [&[u8]; 3] = [
 ];
 
 /// Breaks bytes in the ways files break: flipped, cut, doubled, mixed with what means much.
-struct Mutator(u64);
+pub struct Mutator(pub u64);
 
 const TELLING: [&[u8]; 18] = [
     b"\xff",
@@ -40,14 +40,14 @@ const TELLING: [&[u8]; 18] = [
 
 impl Mutator {
     /// SplitMix64: the same cases every time.
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) % bound.max(1) as u64) as usize
     }
 
-    fn mutate(&mut self, bytes: &mut Vec<u8>) {
+    pub fn mutate(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(6) {
             let at = self.below(bytes.len());
             let to = (at + self.below(20)).min(bytes.len());
