@@ -215,8 +215,10 @@ impl Known {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
             for path in files {
                 let bytes = file::read(path)?;
-                // All of them are of one size.
-                pixels.reserve_exact(bytes.len() * files.len() - pixels.len().min(bytes.len()));
+                if pixels.is_empty() {
+                    // All of them are of one size.
+                    pixels.reserve_exact(bytes.len() * files.len());
+                }
                 let into = (&mut pixels, &mut labels);
                 cifar::parse(path, &bytes, label_bytes, self.classes, into)?;
             }

@@ -249,9 +249,9 @@ fn from_files() -> Vec<String> {
     };
     let closes = "close = { deadline = \"2s\" }";
     vec![
-        scenario(&format!("{}\nclients = 12", task("{ dirichlet = 1.0 }")), "batch = 3", closes),
-        scenario(&format!("{}\nclients = 12", task("{ shards = 2 }")), "batch = 2", closes),
-        scenario(&format!("{}\nclients = 12", task("\"iid\"")), "batch = 2", closes),
+        scenario(&task("{ dirichlet = 1.0 }"), "batch = 3", closes),
+        scenario(&task("{ shards = 2 }"), "batch = 2", closes),
+        scenario(&task("\"iid\""), "batch = 2", closes),
     ]
 }
 
