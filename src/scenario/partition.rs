@@ -15,7 +15,7 @@ const LEAST_ALPHA: f64 = 1e-6;
 const USUAL_MIN_SIZE: usize = 10;
 
 /// Reads the keys of `[task.partition]` that say how `data` is spread, and how many clients there are
-/// then; `clients` says how many [task] asks for.
+/// then; `clients` is where the task asks for how many.
 pub(super) fn read(
     section: &mut Section<'_>,
     data: &Dataset,
