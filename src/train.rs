@@ -3,13 +3,16 @@
 //! Timing decides *that* a client makes τ steps from a model; what they give is a pure function
 //! of (model, client, round), so it may be computed anywhere, any time before it is needed:
 //! the [`Pool`] does, on worker threads, in the order in which results will be asked for.
-//! A [`Trainer`] is the task as the workers see it. Convex tasks have native kernels here.
+//! A [`Trainer`] is the task as the workers see it. Convex tasks have native kernels here; deep models
+//! are computed by libtorch, with the feature `torch`.
 
 pub mod kernel;
 mod model;
 mod pool;
 mod quadratic;
 mod softmax;
+#[cfg(feature = "torch")]
+pub mod torch;
 
 pub use model::{Model, Tensor, TensorError, Values};
 pub use pool::{Panicked, Pool, Ticket, describe};
