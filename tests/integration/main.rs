@@ -18,6 +18,8 @@ mod full_disk;
 mod golden;
 mod kill;
 mod lemma_one;
+#[cfg(unix)]
+mod libtorch;
 mod memory;
 mod outputs;
 mod predictions;
