@@ -1,27 +1,43 @@
 # make demo    see it work: two algorithms on the same slow and fast phones
+# make torch   the program with deep models: target/release/gruppetto
 # make test    every test
 # make check   what CI runs: formatting, lints, documentation, every test
 # make bench   the speed figures of this machine
+#
+# Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
+# make test TORCH=0, make check TORCH=0. `make demo` and `make bench` never need it.
 
 CARGO ?= cargo
 export CARGO_TERM_COLOR ?= auto
 # Property tests draw the same cases every time; another number searches elsewhere.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: demo test check bench clean
+TORCH ?= 1
+ifeq ($(TORCH),0)
+LIBTORCH_CARGO = $(CARGO)
+else
+LIBTORCH_CARGO = scripts/libtorch $(CARGO)
+FEATURES = --features torch
+endif
+
+.PHONY: demo torch test check bench clean
 
 demo:
 	$(CARGO) build --release --locked
 	./target/release/gruppetto run scenarios/demo.toml --force
 
+torch:
+	scripts/libtorch $(CARGO) build --release --locked --features torch
+
 test:
-	$(CARGO) test --locked
+	$(LIBTORCH_CARGO) test --locked $(FEATURES)
 
 check:
 	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
-	$(CARGO) test --locked
+	$(CARGO) check --locked --quiet
+	$(LIBTORCH_CARGO) clippy --locked --all-targets $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked --no-deps --document-private-items $(FEATURES)
+	$(LIBTORCH_CARGO) test --locked $(FEATURES)
 
 bench:
 	$(CARGO) build --release --locked --quiet
