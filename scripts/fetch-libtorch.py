@@ -204,9 +204,13 @@ def fetch(cache):
     say(f"libtorch {VERSION} is in {cache}.")
 
 
+def stop(*_):
+    raise KeyboardInterrupt
+
+
 def main():
-    # Being stopped cleans up, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Being ended cleans up as being interrupted does.
+    signal.signal(signal.SIGTERM, stop)
     try:
         fetch(sys.argv[1])
     except (Failure, OSError, zipfile.BadZipFile) as failure:

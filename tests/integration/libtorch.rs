@@ -175,7 +175,7 @@ fn a_command_is_run_with_libtorch_set_and_its_exit_code_comes_back() {
 fn without_python_there_is_one_clear_message() {
     let machine = Machine::new();
     let output = machine.script(&["sh", "-c", "echo built"], &[]);
-    assert_explained(&output, "without Python 3 it cannot be fetched");
+    assert_explained(&output, "without Python 3.7 or later it cannot be fetched");
     let output = machine.script(&[], &[("LIBTORCH_USE_PYTORCH", "1")]);
     assert_explained(&output, "LIBTORCH_USE_PYTORCH is set, but no python3 or python has torch");
     assert!(!machine.path("home").exists());
