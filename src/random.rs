@@ -57,6 +57,8 @@ pub enum Purpose {
     Partition = 21,
     /// How training images are shifted and mirrored.
     Augmentation = 22,
+    /// Which units of a network are dropped in a step.
+    Mask = 23,
 }
 
 /// The stream for one purpose, client and round. Pass 0 where client or round has no meaning.

@@ -28,6 +28,7 @@ use crate::report::{
     Status, Summary, save_tensors, write_hlog,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
+use crate::train::DeviceChoice;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
@@ -46,6 +47,8 @@ pub struct Options {
     pub pacemaker: Pacemaker,
     /// Run the schedule without training.
     pub timing_only: bool,
+    /// Where deep models are computed.
+    pub device: DeviceChoice,
 }
 
 /// What can go wrong with a run.
@@ -92,13 +95,14 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
     let Options { threads, timing_only, pacemaker, .. } = *options;
+    let device = (!timing_only).then_some(options.device);
     // The thread of the simulation computes too, except where time really passes: there it must
     // not be late for anything.
     let helpers = match pacemaker {
         Pacemaker::Virtual => threads.saturating_sub(1),
         Pacemaker::Wall(_) => threads.max(1),
     };
-    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, helpers, timing_only))
+    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, helpers, device))
 }
 
 /// How a run is put together for a plan and a seed.

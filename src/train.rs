@@ -6,14 +6,18 @@
 //! A [`Trainer`] is the task as the workers see it. Convex tasks have native kernels here; deep models
 //! are computed by libtorch, with the feature `torch`.
 
+mod choice;
 pub mod kernel;
 mod model;
+mod order;
 mod pool;
 mod quadratic;
 mod softmax;
+mod terms;
 #[cfg(feature = "torch")]
 pub mod torch;
 
+pub use choice::DeviceChoice;
 pub use model::{Model, Tensor, TensorError, Values};
 pub use pool::{Panicked, Pool, Ticket, describe};
 pub use quadratic::QuadraticTrainer;

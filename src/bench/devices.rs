@@ -7,6 +7,7 @@ use crate::clock::Span;
 use crate::device::trace::{Mixture, TraceError, TraceWriter};
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
+use crate::train::DeviceChoice;
 use std::path::Path;
 
 /// Asked at a time.
@@ -87,6 +88,7 @@ latency = "40ms"
         threads: 1,
         pacemaker: Pacemaker::Virtual,
         timing_only: true,
+        device: DeviceChoice::Cpu,
     };
     let mut laps = Laps::default();
     run(&scenario, &options, &mut laps)?;

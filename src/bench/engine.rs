@@ -5,6 +5,7 @@ use super::{Extent, Figure, median, millions};
 use crate::actors::Pacemaker;
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
+use crate::train::DeviceChoice;
 use std::path::PathBuf;
 
 pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
@@ -68,7 +69,14 @@ latency = {{ uniform = ["1ms", "60ms"] }}
     );
     let scenario = Scenario::parse("engine", &text, &[], None).expect("a fixed scenario");
     let pacemaker = Pacemaker::Virtual;
-    let options = Options { out, force: true, threads: 1, pacemaker, timing_only: true };
+    let options = Options {
+        out,
+        force: true,
+        threads: 1,
+        pacemaker,
+        timing_only: true,
+        device: DeviceChoice::Cpu,
+    };
     let mut laps = Laps::default();
     run(&scenario, &options, &mut laps)?;
     Ok(clients as f64 * (rounds - 1) as f64 / laps.between_first_and_last())

@@ -6,6 +6,7 @@ use crate::actors::Pacemaker;
 use crate::report::Summary;
 use crate::run::{Error, Observer, Options, run};
 use crate::scenario::Scenario;
+use crate::train::DeviceChoice;
 use std::time::Instant;
 
 const DEMO: &str = include_str!("../../scenarios/demo.toml");
@@ -83,6 +84,13 @@ fn run_once(
     observer: &mut dyn Observer,
 ) -> Result<Summary, Error> {
     let pacemaker = Pacemaker::Virtual;
-    let options = Options { out: None, force: false, threads, pacemaker, timing_only: false };
+    let options = Options {
+        out: None,
+        force: false,
+        threads,
+        pacemaker,
+        timing_only: false,
+        device: DeviceChoice::Cpu,
+    };
     run(scenario, &options, observer)
 }

@@ -5,6 +5,7 @@ use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario};
+use crate::train::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tracing_subscriber::EnvFilter;
@@ -98,6 +99,9 @@ pub(super) struct RunArguments {
     /// Run the schedule without training
     #[arg(long)]
     timing_only: bool,
+    /// Where deep models are computed: cpu, cuda, cuda:N or auto (GPUs if there are any)
+    #[arg(long, value_name = "WHERE", default_value = "auto", hide_default_value = true)]
+    device: DeviceChoice,
     /// Virtual time jumps from event to event; on the wall clock steps are really taken one by one
     #[arg(long, value_enum, default_value_t = ClockArgument::Virtual)]
     clock: ClockArgument,
@@ -138,6 +142,7 @@ impl RunArguments {
             threads: threads(self.threads),
             pacemaker,
             timing_only: self.timing_only,
+            device: self.device,
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Agenda, Attendance, Server, Setup, Training};
 use crate::train::kernel::SoftmaxShape;
-use crate::train::{Pool, Tensor, TensorError, Trainer};
+use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer};
 use std::sync::Arc;
 
 /// A run cannot be set up.
@@ -39,6 +39,10 @@ pub enum BuildError {
     /// The model needs libtorch.
     #[error("[task] model: \"{0}\" needs libtorch, and this program was built without it")]
     NoTorch(&'static str),
+    /// libtorch cannot do what is asked.
+    #[cfg(feature = "torch")]
+    #[error(transparent)]
+    Torch(#[from] crate::train::torch::TorchError),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -55,21 +59,22 @@ pub struct Built {
 }
 
 /// Draws the task and the fleet for `seed` and puts everything together, with that many threads
-/// to help the simulation's own.
+/// to help the simulation's own. `device` is where deep models are computed; `None`: nothing is
+/// trained.
 pub fn build(
     plan: &Plan,
     seed: u64,
     helpers: usize,
-    timing_only: bool,
+    device: Option<DeviceChoice>,
 ) -> Result<Built, BuildError> {
-    let training = if timing_only {
-        None
-    } else {
-        let trainer = trainer(plan, seed)?;
+    let training = if let Some(device) = device {
+        let trainer = trainer(plan, seed, device)?;
         // An update, and with error feedback what it lost.
         let vectors = 1 + usize::from(plan.client.packing.error_feedback);
         let pool = Pool::new(helpers, vectors * 8 * plan.task.parameters())?;
         Some(Training { trainer, pool: Arc::new(pool) })
+    } else {
+        None
     };
     assemble(plan, seed, training)
 }

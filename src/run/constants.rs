@@ -5,6 +5,7 @@ use super::trainer::trainer;
 use crate::data::{LocalCurvature, Quadratic, TaskKind};
 use crate::scenario::Plan;
 use crate::theory::Constants;
+use crate::train::DeviceChoice;
 use serde::Serialize;
 
 /// What the user says of the problem.
@@ -74,7 +75,7 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
         TaskKind::Quadratic(config) => Some(config.init(seed, weights)),
         TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
     };
-    let trainer = trainer(plan, seed).ok();
+    let trainer = trainer(plan, seed, DeviceChoice::Auto).ok();
     let gap = trainer.and_then(|trainer| start(plan, seed, &*trainer).ok()).zip(surrogate);
     let gap = gap.map(|(x, surrogate)| (surrogate.global(&x).0 - surrogate.least_loss).max(0.0));
     // With one curvature for all, gradients are equally far apart everywhere.

@@ -58,7 +58,7 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built { mut server, world, .. } = build(plan, seed, 0, true)?;
+    let Built { mut server, world, .. } = build(plan, seed, 0, None)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
     let (mut vanished, mut offline) = (0, 0);
     let mut overflow = None;

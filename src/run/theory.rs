@@ -158,7 +158,7 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let (plan, seed, name) = (&variant.plan, scenario.seed, variant.name.clone());
     let wrong = |source: BuildError| Error::Build { variant: name.clone(), source };
     let failed = |source| Error::Run { variant: name.clone(), source };
-    let Built { server, world, .. } = build(plan, seed, 0, true).map_err(wrong)?;
+    let Built { server, world, .. } = build(plan, seed, 0, None).map_err(wrong)?;
     let shares = plan.task.shares(seed).map_err(|error| wrong(error.into()))?;
     let p: Arc<[f64]> = shares.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));

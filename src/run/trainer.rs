@@ -4,11 +4,17 @@ use super::build::BuildError;
 use crate::data::{Backend, Federated, FilesConfig, ModelConfig, TaskKind};
 use crate::policy::Batch;
 use crate::scenario::Plan;
-use crate::train::{QuadraticTrainer, SoftmaxTrainer, Trainer};
+#[cfg(feature = "torch")]
+use crate::train::torch::TorchTrainer;
+use crate::train::{DeviceChoice, QuadraticTrainer, SoftmaxTrainer, Trainer};
 use std::sync::Arc;
 
 /// The trainer of a plan's task, with the data of `seed`.
-pub fn trainer(plan: &Plan, seed: u64) -> Result<Arc<dyn Trainer>, BuildError> {
+pub fn trainer(
+    plan: &Plan,
+    seed: u64,
+    device: DeviceChoice,
+) -> Result<Arc<dyn Trainer>, BuildError> {
     let batch = match plan.client.batch {
         Batch::Size(size) => size,
         Batch::Full => usize::MAX,
@@ -24,7 +30,8 @@ pub fn trainer(plan: &Plan, seed: u64) -> Result<Arc<dyn Trainer>, BuildError> {
         }
         TaskKind::Files(config) => {
             let FilesConfig { model, backend, .. } = config;
-            of_files(model, *backend, config.init(seed, plan.task.clients)?, batch, seed)?
+            let problem = config.init(seed, plan.task.clients)?;
+            of_files(model, *backend, problem, batch, seed, device)?
         }
     })
 }
@@ -37,12 +44,18 @@ fn of_files(
     problem: Federated,
     batch: usize,
     seed: u64,
+    device: DeviceChoice,
 ) -> Result<Arc<dyn Trainer>, BuildError> {
     match (model, backend) {
         (ModelConfig::Softmax, Backend::Native) => {
             Ok(Arc::new(SoftmaxTrainer::new(problem.shards(), batch, seed)))
         }
-        // TORCH: `crate::train::torch` takes (model, problem, batch, seed) here.
-        _ => Err(BuildError::NoTorch(model.name())),
+        #[cfg(feature = "torch")]
+        _ => Ok(Arc::new(TorchTrainer::new(model, problem, batch, seed, device)?)),
+        #[cfg(not(feature = "torch"))]
+        _ => {
+            let _ = device;
+            Err(BuildError::NoTorch(model.name()))
+        }
     }
 }

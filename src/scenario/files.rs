@@ -142,7 +142,15 @@ fn read_augment(section: &mut Section<'_>, backend: Backend) -> Result<Augment, 
 fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, ScenarioError> {
     let cost = match (model.cost(&data.shape, data.classes), model) {
         (Some(cost), _) => cost,
-        // TORCH: only the module itself knows its size; it is asked here.
+        // Only the module itself knows its size.
+        #[cfg(feature = "torch")]
+        (None, ModelConfig::TorchScript { path, loss }) => {
+            crate::train::torch::inspect_script(path, data, *loss).map_err(|error| {
+                let error = at.at.error(error.to_string());
+                error.expected("a file that torch.jit.script(net).save(\"net.pt\") writes")
+            })?
+        }
+        #[cfg(not(feature = "torch"))]
         (None, ModelConfig::TorchScript { .. }) => Cost { parameters: 0, flops: 0.0 },
         (None, _) => {
             let what = format!("model \"{}\" needs images, not rows of numbers", model.name());

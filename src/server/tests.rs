@@ -36,7 +36,8 @@ step_time = "11s"
 
 fn build_from(text: &str) -> (Server, World) {
     let scenario = Scenario::parse("test.toml", text, &[], None).unwrap();
-    let Built { server, world, .. } = build(&scenario.variants[0].plan, 1, 1, false).unwrap();
+    let Built { server, world, .. } =
+        build(&scenario.variants[0].plan, 1, 1, Some(Default::default())).unwrap();
     (server, world)
 }
 

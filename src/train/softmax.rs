@@ -1,18 +1,18 @@
 //! Training softmax regression with the native kernel.
 
-mod order;
 mod sums;
 #[cfg(test)]
 mod tests;
 
 use super::kernel::{Law, Samples, SoftmaxKernel, SoftmaxShape};
+use super::order::Order;
 use super::quadratic::normal_vector;
+use super::terms::Terms;
 use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
 use crate::data::{Shard, Shards};
 use crate::random::{Purpose, stream};
-use crate::solver::{Correction, Solver};
+use crate::solver::Solver;
 use crossbeam::queue::SegQueue;
-use order::Order;
 use std::ops::Range;
 use std::sync::Arc;
 use sums::Sums;
@@ -81,8 +81,20 @@ impl Trainer for SoftmaxTrainer {
             Order::new(all, batch, stream(shared.seed, Purpose::Batches, client.into(), round));
         let kernel = Some(shared.kernel());
         let terms = Terms::new(&solver, &model, &correction);
+        let buffer = if solver.momentum > 0.0 { vec![0.0; w.len()] } else { Vec::new() };
         let (client, rate) = (client as usize, solver.lr);
-        Box::new(SoftmaxRun { shared, client, model, w, solver, terms, rate, order, kernel })
+        Box::new(SoftmaxRun {
+            shared,
+            client,
+            model,
+            w,
+            solver,
+            terms,
+            buffer,
+            rate,
+            order,
+            kernel,
+        })
     }
 
     fn evaluation_parts(&self) -> usize {
@@ -152,28 +164,6 @@ fn slice(len: usize, part: usize, parts: usize) -> Range<usize> {
     len * part / parts..len * (part + 1) / parts
 }
 
-/// What a law adds to the gradient, as the kernel takes it: κ = λ + μ times the parameters, and
-/// the constant q = c − μx₀.
-struct Terms {
-    shrink: f32,
-    pull: Option<Vec<f32>>,
-    /// Momentum; empty without.
-    buffer: Vec<f32>,
-}
-
-impl Terms {
-    fn new(solver: &Solver, model: &Model, correction: &Correction) -> Self {
-        let len = model.values().len();
-        let pull = (solver.prox > 0.0 || !correction.is_zero()).then(|| {
-            let start = model.values().iter();
-            let pairs = correction.vector(len).into_iter().zip(start);
-            pairs.map(|(c, start)| (c - solver.prox * start) as f32).collect()
-        });
-        let buffer = if solver.momentum > 0.0 { vec![0.0; len] } else { Vec::new() };
-        Terms { shrink: (solver.prox + solver.weight_decay) as f32, pull, buffer }
-    }
-}
-
 struct SoftmaxRun {
     shared: Arc<Shared>,
     client: usize,
@@ -181,6 +171,8 @@ struct SoftmaxRun {
     w: Vec<f32>,
     solver: Solver,
     terms: Terms,
+    /// Momentum; empty without.
+    buffer: Vec<f32>,
     /// The learning rate of the next step.
     rate: f64,
     order: Order,
@@ -191,7 +183,8 @@ impl LocalRun for SoftmaxRun {
     fn steps(&mut self, count: u64) {
         let shard = &self.shared.data.train[self.client];
         let kernel = self.kernel.as_mut().expect("there until the run is dropped");
-        let Terms { shrink, pull, buffer } = &mut self.terms;
+        let Terms { shrink, pull } = &self.terms;
+        let buffer = &mut self.buffer;
         for _ in 0..count {
             let law = Law {
                 lr: self.rate as f32,

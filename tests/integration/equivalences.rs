@@ -153,7 +153,8 @@ fn both_sampling_schemes_are_unbiased() {
             (1..=seeds)
                 .map(|seed| {
                     let plan = &scenario.variants[0].plan;
-                    let built = gruppetto::run::build(plan, seed, 0, false).unwrap();
+                    let built =
+                        gruppetto::run::build(plan, seed, 0, Some(Default::default())).unwrap();
                     one_round(built)
                 })
                 .collect()

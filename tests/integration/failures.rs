@@ -104,7 +104,7 @@ fn an_evaluation_that_panics_does_too() {
 fn a_client_actor_that_panics_does_too() {
     // There is work for four clients only: the actor of client 4 looks for its own in vain.
     let broken = |plan: &Plan, seed| {
-        let mut built = run::build(plan, seed, 2, false).unwrap();
+        let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
         let work = Work::Steps(Amount::Each(vec![4.0; 4]));
         let config = ClientConfig { work, ..plan.client.clone() };
         built.world.workload = Workload::new(&config, seed, Vec::new());
@@ -120,7 +120,7 @@ fn a_client_actor_that_panics_does_too() {
 fn a_server_actor_that_panics_does_too() {
     // The server seats as many clients as there are devices, and asks one more.
     let broken = |plan: &Plan, seed| {
-        let mut built = run::build(plan, seed, 2, false).unwrap();
+        let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
         built.world.fleet.devices.truncate(4);
         built
     };

@@ -23,6 +23,7 @@ fn shipped_scenarios_run_and_their_expectations_are_met() {
             threads: 2,
             pacemaker: Pacemaker::Virtual,
             timing_only: false,
+            device: Default::default(),
         };
         let summary = run(&scenario, &options, &mut ()).unwrap();
         assert!(!has_failed(&scenario, &summary), "{stem} diverged");

@@ -20,6 +20,7 @@ pub fn options(folder: &Path, threads: usize) -> Options {
         threads,
         pacemaker: Pacemaker::Virtual,
         timing_only: false,
+        device: Default::default(),
     }
 }
 

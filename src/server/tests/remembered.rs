@@ -96,7 +96,7 @@ fn without_error_feedback_nothing_is_remembered_and_the_late_do_not_train() {
 #[test]
 fn the_schedule_alone_remembers_nothing() {
     let scenario = Scenario::parse("test.toml", TWO, &[], None).unwrap();
-    let Built { mut server, world, .. } = build(&scenario.variants[0].plan, 1, 0, true).unwrap();
+    let Built { mut server, world, .. } = build(&scenario.variants[0].plan, 1, 0, None).unwrap();
     for arrival in send_everyone(&mut server, &world, SimTime::ZERO) {
         assert!(arrival.change.is_none());
         server.arrive(arrival).unwrap();

@@ -4,6 +4,7 @@ use super::*;
 use crate::data::SyntheticConfig;
 use crate::metric::Metric;
 use crate::random::Dist;
+use crate::solver::Correction;
 use crate::train::quadratic::squared;
 use crate::train::{Pool, evaluate};
 
