@@ -12,6 +12,8 @@ mod laps;
 mod laws;
 mod squeeze;
 mod steps;
+#[cfg(feature = "torch")]
+mod torch;
 mod whole_run;
 
 use std::fmt::Display;
@@ -65,6 +67,8 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
     show(whole_run::figures(extent)?);
     show(engine::figures(extent)?);
     show(devices::figures(extent)?);
+    #[cfg(feature = "torch")]
+    show(torch::figures(extent)?);
     // Last: the engine measures its memory, and these vectors should not be part of it.
     show(aggregate::figures(extent));
     show(squeeze::figures(extent));

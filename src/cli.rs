@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bars;
+mod calibrate;
 mod data;
 mod trace;
 
@@ -9,7 +10,7 @@ pub use arguments::Arguments;
 
 use crate::bench::{Extent, bench};
 use crate::report::{Style, number, results};
-use crate::run::{self, Error, Outlook, estimate, preflight};
+use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use bars::Bars;
@@ -31,6 +32,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Check(check) => check_scenario(check, arguments.quiet),
         Command::Theory(theory) => predict(theory, arguments.quiet),
         Command::Data(command) => data::data(command),
+        Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),
         Command::Trace(command) => trace::trace(command, arguments.quiet),
         Command::Bench { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
@@ -71,9 +73,12 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     warn(&scenario, quiet);
     let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
+    check_device(options.device).map_err(Problem::usage)?;
     let mut bars = Bars::new(&scenario, quiet || arguments.json);
     let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
+        // Nothing was run: the scenario asks for something that cannot be.
+        Error::Build { .. } => Problem::usage(format!("error: {error}")),
         _ => {
             let kept = options.out.as_ref().filter(|out| out.join("rounds.csv").exists());
             let kept = kept.map_or(String::new(), |out| {

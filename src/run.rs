@@ -1,6 +1,7 @@
 //! Runs a whole scenario: every variant with every seed, into one folder.
 
 mod build;
+mod calibrate;
 mod constants;
 mod estimate;
 mod expect;
@@ -11,10 +12,11 @@ mod theory;
 mod trainer;
 
 pub use build::{BuildError, Built, assemble, build};
+pub use calibrate::{Calibration, calibrate};
 pub use constants::{Assumptions, Known};
 pub use estimate::{Estimate, estimate};
 pub use expect::{has_failed, judge};
-pub use preflight::preflight;
+pub use preflight::{check_device, preflight};
 pub use recording::{Choice, RecordError, Recorded, record};
 pub use theory::{
     BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms, theory,

@@ -1,10 +1,11 @@
 //! What can be said on the command line.
 
+use super::calibrate::CalibrateArguments;
 use super::data::DataCommand;
 use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
 use crate::run::{Assumptions, Options};
-use crate::scenario::{Override, Scenario};
+use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ pub(super) enum Command {
     /// Recordings of how devices behave: look into them, import, make up, fit and record them
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Measure how fast this machine takes a scenario's local steps, and print it as a device
+    Calibrate(CalibrateArguments),
     /// Measure how fast this machine simulates and trains
     Bench {
         /// A few seconds instead of a minute, with fewer clients
@@ -73,9 +76,14 @@ pub(super) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    pub(super) fn load(&self) -> Result<Scenario, crate::scenario::ScenarioError> {
-        let overrides =
-            self.set.iter().map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    pub(super) fn load(&self) -> Result<Scenario, ScenarioError> {
+        self.load_with(None)
+    }
+
+    /// With one change more.
+    pub(super) fn load_with(&self, more: Option<String>) -> Result<Scenario, ScenarioError> {
+        let texts = self.set.iter().chain(&more);
+        let overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
         Scenario::load(&self.file, &overrides, self.seed)
     }
 }

@@ -5,9 +5,23 @@ use crate::data::TaskKind;
 use crate::device::ClassConfig;
 use crate::policy::{Close, Work};
 use crate::scenario::{Plan, Scenario};
+use crate::train::DeviceChoice;
 
 /// More local steps than this in one round are surely a slip of a unit.
 const MOST_STEPS: f64 = 1e9;
+
+/// Whether this program and this machine have the device that is asked for.
+pub fn check_device(choice: DeviceChoice) -> Result<(), String> {
+    if !matches!(choice, DeviceChoice::Cuda(_)) {
+        return Ok(());
+    }
+    #[cfg(feature = "torch")]
+    return crate::train::torch::check_device(choice).map_err(|error| format!("error: {error}"));
+    #[cfg(not(feature = "torch"))]
+    Err("error: --device cuda: this program was built without libtorch\n  \
+         = help: make torch builds one with it"
+        .into())
+}
 
 /// Looks for reasons why a scenario cannot be run here. `timing_only` runs need no data.
 pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {

@@ -13,6 +13,7 @@
 //! each takes [`one_thread`]. It draws from a generator that all threads share: nothing here draws
 //! from it. Between rounds parameters travel as plain numbers; networks and data stay on the device.
 
+mod bare;
 mod devices;
 mod evaluation;
 mod feed;
@@ -23,6 +24,8 @@ mod script;
 #[cfg(test)]
 mod tests;
 mod worker;
+
+pub use bare::bare_loop;
 
 use super::quadratic::normal_vector;
 use super::{DeviceChoice, Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
@@ -250,6 +253,11 @@ pub fn one_thread() {
         tch::set_num_threads(1);
         script::still();
     }
+}
+
+/// Whether there is such a device.
+pub fn check_device(choice: DeviceChoice) -> Result<(), TorchError> {
+    devices::devices(choice).map(drop)
 }
 
 /// Whether there is a GPU, and a libtorch that can use it.

@@ -57,7 +57,8 @@ impl Trainer for Breaks {
 }
 
 fn breaking(plan: &Plan, seed: u64, evaluation: bool) -> Option<Training> {
-    let trainer = Arc::new(Breaks { inner: trainer(plan, seed).unwrap(), evaluation });
+    let trainer =
+        Arc::new(Breaks { inner: trainer(plan, seed, Default::default()).unwrap(), evaluation });
     Some(Training { trainer, pool: Arc::new(Pool::new(2, 80).unwrap()) })
 }
 

@@ -10,6 +10,10 @@ mod cross_check;
 mod data_mutations;
 mod data_sets;
 mod deadline;
+#[cfg(feature = "torch")]
+mod deep;
+#[cfg(feature = "torch")]
+mod deep_scenarios;
 mod devices;
 mod divergence;
 mod equivalences;

@@ -11,6 +11,8 @@ fn shipped_scenarios_run_and_their_expectations_are_met() {
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|kind| kind == "toml"));
+    // Those need a data set that may not be there: tests/integration/deep_scenarios.rs.
+    files.retain(|file| !std::fs::read_to_string(file).unwrap().contains("kind = \"images\""));
     assert!(files.len() >= 16);
     for file in files {
         let scenario = Scenario::load(&file, &[], None).unwrap_or_else(|error| panic!("{error}"));
