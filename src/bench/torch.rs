@@ -19,9 +19,14 @@ use std::time::{Duration, Instant};
 
 const PYTORCH: &str = include_str!("../../benches/pytorch.py");
 const BATCH: usize = 32;
-/// Steps of a client in a round.
-const STEPS: u64 = 40;
 const CLIENTS: usize = 10;
+
+/// How long a run is, and how many steps a client makes in a round.
+#[derive(Clone, Copy)]
+struct Work {
+    rounds: u64,
+    steps: u64,
+}
 
 pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
     let data = Arc::new(noise(6000));
@@ -53,12 +58,12 @@ fn of_model(
         Extent::Full => (Duration::from_millis(1500), 5),
         Extent::Quick => (Duration::from_millis(300), 3),
     };
-    // A cnn's step is about a hundred times an mlp's.
-    let rounds = match (name, extent) {
-        ("mlp", Extent::Full) => 41,
-        (_, Extent::Full) => 3,
-        ("mlp", Extent::Quick) => 11,
-        (_, Extent::Quick) => 2,
+    // A cnn's step is about fifty times an mlp's.
+    let work = match (name, extent) {
+        ("mlp", Extent::Full) => Work { rounds: 41, steps: 40 },
+        ("mlp", Extent::Quick) => Work { rounds: 11, steps: 40 },
+        (_, Extent::Full) => Work { rounds: 5, steps: 8 },
+        (_, Extent::Quick) => Work { rounds: 2, steps: 8 },
     };
     let clients = (0..CLIENTS as u32)
         .map(|client| (client..data.train.len() as u32).step_by(CLIENTS).collect())
@@ -69,10 +74,10 @@ fn of_model(
     let mut rates: [Vec<f64>; 5] = Default::default();
     // Side by side, so that all see the same machine; the first of all is a warm-up.
     for repeat in 0..=repeats {
-        let alone = clients_rate(&trainer, time);
+        let alone = clients_rate(&trainer, work, time);
         let bare = bare_loop(model, data, BATCH as i64, time);
-        let whole = run_rate(name, folder, rounds, 1)?;
-        let two = run_rate(name, folder, rounds, 2)?;
+        let whole = run_rate(name, folder, work, 1)?;
+        let two = run_rate(name, folder, work, 2)?;
         let pytorch = (repeat % 3 == 1).then(|| pytorch_rate(name, time)).flatten();
         if repeat > 0 {
             for (rates, rate) in rates.iter_mut().zip([alone / bare, whole / alone, two / whole]) {
@@ -151,7 +156,7 @@ fn write(folder: &Path, data: &Dataset) -> std::io::Result<()> {
 }
 
 /// Samples per second of client after client, each from the model to its change.
-fn clients_rate(trainer: &TorchTrainer, time: Duration) -> f64 {
+fn clients_rate(trainer: &TorchTrainer, Work { steps, .. }: Work, time: Duration) -> f64 {
     let model = Arc::new(Model::new(trainer.default_start(1)));
     let (began, mut seen) = (Instant::now(), 0);
     while began.elapsed() < time {
@@ -159,19 +164,20 @@ fn clients_rate(trainer: &TorchTrainer, time: Duration) -> f64 {
         let correction = Correction::default();
         let model = model.clone();
         let mut run = trainer.begin(Job { model, client, round: 1, solver, correction });
-        run.steps(STEPS);
+        run.steps(steps);
         std::hint::black_box(run.change());
-        seen += STEPS * BATCH as u64;
+        seen += steps * BATCH as u64;
     }
     seen as f64 / began.elapsed().as_secs_f64()
 }
 
 /// Samples per second of a whole run, from its first aggregation to its last.
-fn run_rate(model: &str, folder: &Path, rounds: u64, threads: usize) -> Result<f64, Error> {
+fn run_rate(model: &str, folder: &Path, work: Work, threads: usize) -> Result<f64, Error> {
+    let Work { rounds, steps } = work;
     let text = format!(
         "name = \"deep\"\nstop.rounds = {rounds}\n[task]\nkind = \"images\"\ndataset = \"mnist\"\n\
          path = {:?}\nmodel = \"{model}\"\nclients = {CLIENTS}\n[client]\nbatch = {BATCH}\nlr = 0.02\n\
-         work = {{ steps = {STEPS} }}\n[server]\nclose = \"all\"\nevaluate_every = 10\n\
+         work = {{ steps = {steps} }}\n[server]\nclose = \"all\"\nevaluate_every = 10\n\
          [record]\nclients = \"off\"\n",
         folder.display().to_string()
     );
@@ -181,7 +187,7 @@ fn run_rate(model: &str, folder: &Path, rounds: u64, threads: usize) -> Result<f
         Options { out: None, force: false, threads, pacemaker, timing_only: false, device };
     let mut laps = Laps::default();
     run(&scenario, &options, &mut laps)?;
-    let samples = (rounds - 1) * CLIENTS as u64 * STEPS * BATCH as u64;
+    let samples = (rounds - 1) * CLIENTS as u64 * steps * BATCH as u64;
     Ok(samples as f64 / laps.between_first_and_last())
 }
 
