@@ -1,5 +1,5 @@
 //! The shipped scenarios that need a data set, on one that is tiny and made up: they can be read, they
-//! run, and their networks fit. What they promise is measured with the real data (`make paper`).
+//! run, and their networks fit. What they promise can only be seen with the real data.
 
 use crate::data_sets::tiny_images;
 use crate::support::{Workshop, stderr, stdout};
