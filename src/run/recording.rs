@@ -6,6 +6,7 @@
 //! ```
 
 mod parts;
+mod player;
 mod rates;
 mod table;
 mod times;
@@ -13,18 +14,16 @@ mod told;
 mod trips;
 
 use super::build::{BuildError, assemble, payload};
-use crate::clock::{Span, TimeOverflow};
-use crate::device::trace::{
-    Change, Columns, Compute, ComputeColumn, Recording, TraceError, TraceWriter,
-};
-use crate::device::{Effect, EventConfig, Fleet, FleetConfig, NO_LIMIT, Payload};
-use crate::policy::{Close, Workload};
+use crate::clock::TimeOverflow;
+use crate::device::trace::{Columns, ComputeColumn, TraceError, TraceWriter};
+use crate::device::{Effect, EventConfig, FleetConfig};
+use crate::policy::Close;
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use parts::Part;
+use player::Player;
 use std::path::Path;
-use times::{Coming, Dues, Rounds, comings};
+use times::{Dues, Rounds, comings, script};
 use told::Told;
-use trips::{Cell, Terms, lost_at};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Which run of a folder.
@@ -105,13 +104,13 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     }
     let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
     let dues = Dues::of(plan, &parts, &rounds)?;
-    let world = assemble(plan, seed, None)?.world;
+    let mut world = assemble(plan, seed, None)?.world;
+    world.script = script(plan, seed, &world.fleet, &rounds)?;
     let end = parts.all.iter().map(Part::end).max().unwrap_or(0);
     let comings = comings(plan, seed, &world.fleet, &rounds, end)?;
     let player = Player {
         payload: payload(plan),
-        fleet: &world.fleet,
-        workload: &world.workload,
+        world: &world,
         dues: &dues,
         one_by_one: plan.server.close.is_asynchronous(),
         digits: (plan.task.clients - 1).to_string().len().max(4),
@@ -185,111 +184,4 @@ fn take<'a, T>(all: &mut &'a [T], is_one: impl Fn(&T) -> bool) -> &'a [T] {
     let (taken, left) = all.split_at(all.iter().take_while(|one| is_one(one)).count());
     *all = left;
     taken
-}
-
-/// Tells what devices were like.
-struct Player<'a> {
-    payload: Payload,
-    fleet: &'a Fleet,
-    workload: &'a Workload,
-    dues: &'a Dues,
-    /// Clients are sent off one by one, and their work is counted by how often each has been.
-    one_by_one: bool,
-    digits: usize,
-}
-
-impl Player<'_> {
-    /// The recording of a client that took part so often.
-    fn device(&self, client: u32, parts: &[Part], comings: &[Coming]) -> Recording {
-        let nominal = &self.fleet.devices[client as usize];
-        let terms = Terms { payload: self.payload, nominal, due: None, steps: None };
-        let mut cells: Vec<(u64, Cell)> = Vec::new();
-        cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
-        for (index, part) in parts.iter().enumerate() {
-            let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
-            let steps = self.workload.steps(client, key);
-            let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
-            let from = cells.len();
-            terms.tell(part, &mut cells);
-            // What would have come after it was asked again did not.
-            let next = parts.get(index + 1).map_or(u64::MAX, |next| next.at);
-            let mut told = cells.split_off(from);
-            told.retain(|(at, _)| *at < next);
-            if index > 0 && is_sent_at_once(&parts[index - 1]) && parts[index - 1].end() == part.at
-            {
-                // An upload that took no time must find no limit at this instant.
-                let known =
-                    |(at, cell): &&mut (u64, Cell)| *at == part.at && matches!(cell, Cell::Up(_));
-                told.iter_mut().filter(known).for_each(|(at, _)| *at += 1);
-                cells.push((part.at, Cell::Up(NO_LIMIT)));
-            }
-            cells.append(&mut told);
-            if part.is_lost() && !goes(comings, part.end()) {
-                cells.push((lost_at(part), Cell::Lost));
-            }
-        }
-        let knows = |is: fn(&Cell) -> bool| cells.iter().any(|(_, cell)| is(cell));
-        let mut usual = Vec::new();
-        if !knows(|cell| matches!(cell, Cell::Step(_))) {
-            usual.push((0, Cell::Step(nominal.step.nanos())));
-            usual.push((0, Cell::Up(terms.usual_upload())));
-        }
-        if !knows(|cell| matches!(cell, Cell::Down(_))) {
-            usual.push((0, Cell::Down(terms.usual_download())));
-        }
-        usual.append(&mut cells);
-        usual.sort_by_key(|(at, _)| *at);
-        let device = format!("client-{client:0digits$}", digits = self.digits);
-        Recording { device, changes: changes(&usual), end: None }
-    }
-}
-
-/// Whether an update was with the server as soon as it was there.
-fn is_sent_at_once(part: &Part) -> bool {
-    part.tau > 0 && part.upload == 0
-}
-
-/// Whether somebody goes at an instant.
-fn goes(comings: &[Coming], at: u64) -> bool {
-    let from = comings.partition_point(|coming| coming.at < at);
-    comings[from..].iter().take_while(|coming| coming.at == at).any(|coming| !coming.there)
-}
-
-/// Rows of what is said, in the order of time: nothing is said again that holds already. A link that
-/// never had a limit is left out.
-fn changes(cells: &[(u64, Cell)]) -> Vec<Change> {
-    let limited = |of: fn(&Cell) -> Option<u64>| {
-        cells.iter().filter_map(|(_, cell)| of(cell)).any(|rate| rate != NO_LIMIT)
-    };
-    let up = limited(|cell| if let Cell::Up(rate) = cell { Some(*rate) } else { None });
-    let down = limited(|cell| if let Cell::Down(rate) = cell { Some(*rate) } else { None });
-    let mut changes: Vec<Change> = Vec::new();
-    let mut now = Change::default();
-    for here in cells.chunk_by(|one, next| one.0 == next.0) {
-        let mut next = Change { lost: false, ..now };
-        for (_, cell) in here {
-            match *cell {
-                Cell::Step(nanos) => next.compute = Some(Compute::Step(nanos as f64)),
-                Cell::Up(rate) if up => next.up = Some(rates::told(rate)),
-                Cell::Down(rate) if down => next.down = Some(rates::told(rate)),
-                Cell::Up(_) | Cell::Down(_) => {}
-                Cell::There(there) => next.available = Some(there),
-                Cell::Lost => next.lost = true,
-            }
-        }
-        let available = next.available.filter(|_| next.available != now.available);
-        let change = Change {
-            at: Span::from_nanos(here[0].0),
-            compute: next.compute.filter(|_| next.compute != now.compute),
-            up: next.up.filter(|_| next.up != now.up),
-            down: next.down.filter(|_| next.down != now.down),
-            available,
-            lost: next.lost && available.is_none(),
-        };
-        if change != (Change { at: change.at, ..Change::default() }) {
-            changes.push(change);
-        }
-        now = next;
-    }
-    changes
 }

@@ -179,6 +179,36 @@ fn a_trace_of_a_trace() {
     assert_eq!(assert_replays(server, &fleet), ["late", "no_step", "unfinished", "used"]);
 }
 
+#[test]
+fn connections_that_are_gone_for_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("dying.csv");
+    // One loses its connection; the other is also away for a while from that instant on.
+    fs::write(
+        &trace,
+        "device,time [s],step_time [ms],up [kbps],down [kbps],available\n\
+         x,0,300,2,5,1\nx,21,400,0,0,\ny,0,200,2,5,1\ny,7,,0,0,0\ny,9,,,,1\n",
+    )
+    .unwrap();
+    let fleet = format!(
+        "[[fleet.class]]\nname = \"fading\"\nshare = 0.3\ntrace = {trace:?}\n{}",
+        "[[fleet.class]]\nname = \"steady\"\nshare = 0.7\nstep_time = \"500ms\"\nlatency = \"30ms\"\n\
+         jitter = 0.2\nuplink = \"3kbps\"\ndownlink = \"9kbps\"\ndropout = 0.02\n"
+    );
+    let gone = "[[event]]\nround = 12\nnetwork = 0\nselect = { fraction = 0.2 }\n";
+    for server in [
+        "server.close = \"all\"",
+        "server.close.deadline = \"8s\"\nserver.sample.clients = 20",
+        "server = { close = { buffer = 5 }, concurrency = 15 }",
+    ] {
+        let server = format!("client.work.steps = 4\n{server}");
+        for fleet in [&fleet, &format!("{fleet}{gone}")] {
+            let outcomes = assert_replays(&server, fleet);
+            assert!(outcomes.contains(&"offline".into()), "{server}: {outcomes:?}");
+        }
+    }
+}
+
 /// Runs `trace record` with these arguments, which must fail, and returns what it says.
 fn refused(workshop: &Workshop, arguments: &[&str], code: i32) -> String {
     let output = workshop.call(&[&["trace", "record"], arguments].concat());

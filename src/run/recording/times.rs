@@ -2,6 +2,7 @@
 
 use super::parts::Parts;
 use super::table::Table;
+use crate::client::Script;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::trace::TraceError;
 use crate::device::{Effect, EventConfig, Fleet, When};
@@ -81,6 +82,19 @@ impl Dues {
     pub(super) fn of_round(&self, round: u32) -> Option<u64> {
         self.0.get(round as usize).copied().flatten()
     }
+}
+
+/// What was scripted to happen to devices, all of it.
+pub(super) fn script(
+    plan: &Plan,
+    seed: u64,
+    fleet: &Fleet,
+    rounds: &Rounds,
+) -> Result<Script, TimeOverflow> {
+    let classes: Vec<u16> = fleet.devices.iter().map(|device| device.class).collect();
+    let mut agenda = Agenda::new(&plan.events, seed, &classes, |_| 0)?;
+    rounds.iter().try_for_each(|(round, begins)| agenda.open(round, begins).map(drop))?;
+    Ok(agenda.script())
 }
 
 /// A client comes or goes.

@@ -1,0 +1,136 @@
+//! What a client's device must have been like for the client to take part as it did.
+
+use super::parts::Part;
+use super::rates;
+use super::times::{Coming, Dues};
+use super::trips::{Cell, Terms, lost_at};
+use crate::client::World;
+use crate::clock::{SimTime, Span};
+use crate::device::trace::{Change, Compute, Recording};
+use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
+use crate::record::{Leg, Outcome};
+
+/// Tells what devices were like.
+pub(super) struct Player<'a> {
+    pub payload: Payload,
+    pub world: &'a World,
+    pub dues: &'a Dues,
+    /// Clients are sent off one by one, and their work is counted by how often each has been.
+    pub one_by_one: bool,
+    pub digits: usize,
+}
+
+impl Player<'_> {
+    /// The recording of a client that took part so often.
+    pub(super) fn device(&self, client: u32, parts: &[Part], comings: &[Coming]) -> Recording {
+        let nominal = &self.world.fleet.devices[client as usize];
+        let terms = Terms { payload: self.payload, nominal, due: None, steps: None };
+        let mut cells: Vec<(u64, Cell)> = Vec::new();
+        cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
+        for (index, part) in parts.iter().enumerate() {
+            let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
+            let steps = self.world.workload.steps(client, key);
+            let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
+            let from = cells.len();
+            terms.tell(part, &mut cells);
+            // What would have come after it was asked again did not.
+            let next = parts.get(index + 1).map_or(u64::MAX, |next| next.at);
+            let mut told = cells.split_off(from);
+            told.retain(|(at, _)| *at < next);
+            if index > 0 && is_sent_at_once(&parts[index - 1]) && parts[index - 1].end() == part.at
+            {
+                // An upload that took no time must find no limit at this instant.
+                let known =
+                    |(at, cell): &&mut (u64, Cell)| *at == part.at && matches!(cell, Cell::Up(_));
+                told.iter_mut().filter(known).for_each(|(at, _)| *at += 1);
+                cells.push((part.at, Cell::Up(NO_LIMIT)));
+            }
+            cells.append(&mut told);
+            if let Some(link) = self.cut_off(part).filter(|_| next == u64::MAX) {
+                cells.retain(|(at, cell)| *at <= part.end() || matches!(cell, Cell::There(_)));
+                cells.push((part.end(), link));
+            } else if part.is_lost() && !goes(comings, part.end()) {
+                cells.push((lost_at(part), Cell::Lost));
+            }
+        }
+        let knows = |is: fn(&Cell) -> bool| cells.iter().any(|(_, cell)| is(cell));
+        let mut usual = Vec::new();
+        if !knows(|cell| matches!(cell, Cell::Step(_))) {
+            usual.push((0, Cell::Step(nominal.step.nanos())));
+            usual.push((0, Cell::Up(terms.usual_upload())));
+        }
+        if !knows(|cell| matches!(cell, Cell::Down(_))) {
+            usual.push((0, Cell::Down(terms.usual_download())));
+        }
+        usual.append(&mut cells);
+        usual.sort_by_key(|(at, _)| *at);
+        let device = format!("client-{client:0digits$}", digits = self.digits);
+        Recording { device, changes: changes(&usual), end: None }
+    }
+
+    /// The link that is gone for good, if that is why a client was lost.
+    fn cut_off(&self, part: &Part) -> Option<Cell> {
+        let (end, client) = (SimTime::from_nanos(part.end()), part.client);
+        let (direction, at, gone) = match (part.outcome, part.leg) {
+            (Outcome::Offline, Leg::Download) => {
+                let sent = end.before(self.world.latency(client)).unwrap_or(SimTime::ZERO);
+                (Direction::Down, sent, Cell::Down(0))
+            }
+            (Outcome::Offline, Leg::Upload) => (Direction::Up, end, Cell::Up(0)),
+            _ => return None,
+        };
+        let is_dead = self.world.link(client, direction, at).0 == 0;
+        let stays_so = || self.world.transfer(client, direction, at);
+        (is_dead && matches!(stays_so(), Ok(Transfer::Broken(_)))).then_some(gone)
+    }
+}
+
+/// Whether an update was with the server as soon as it was there.
+fn is_sent_at_once(part: &Part) -> bool {
+    part.tau > 0 && part.upload == 0
+}
+
+/// Whether somebody goes at an instant.
+fn goes(comings: &[Coming], at: u64) -> bool {
+    let from = comings.partition_point(|coming| coming.at < at);
+    comings[from..].iter().take_while(|coming| coming.at == at).any(|coming| !coming.there)
+}
+
+/// Rows of what is said, in the order of time: nothing is said again that holds already. A link that
+/// never had a limit is left out.
+fn changes(cells: &[(u64, Cell)]) -> Vec<Change> {
+    let limited = |of: fn(&Cell) -> Option<u64>| {
+        cells.iter().filter_map(|(_, cell)| of(cell)).any(|rate| rate != NO_LIMIT)
+    };
+    let up = limited(|cell| if let Cell::Up(rate) = cell { Some(*rate) } else { None });
+    let down = limited(|cell| if let Cell::Down(rate) = cell { Some(*rate) } else { None });
+    let mut changes: Vec<Change> = Vec::new();
+    let mut now = Change::default();
+    for here in cells.chunk_by(|one, next| one.0 == next.0) {
+        let mut next = Change { lost: false, ..now };
+        for (_, cell) in here {
+            match *cell {
+                Cell::Step(nanos) => next.compute = Some(Compute::Step(nanos as f64)),
+                Cell::Up(rate) if up => next.up = Some(rates::told(rate)),
+                Cell::Down(rate) if down => next.down = Some(rates::told(rate)),
+                Cell::Up(_) | Cell::Down(_) => {}
+                Cell::There(there) => next.available = Some(there),
+                Cell::Lost => next.lost = true,
+            }
+        }
+        let available = next.available.filter(|_| next.available != now.available);
+        let change = Change {
+            at: Span::from_nanos(here[0].0),
+            compute: next.compute.filter(|_| next.compute != now.compute),
+            up: next.up.filter(|_| next.up != now.up),
+            down: next.down.filter(|_| next.down != now.down),
+            available,
+            lost: next.lost && available.is_none(),
+        };
+        if change != (Change { at: change.at, ..Change::default() }) {
+            changes.push(change);
+        }
+        now = next;
+    }
+    changes
+}
