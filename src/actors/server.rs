@@ -1,7 +1,10 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
+mod dispatch;
+mod finish;
+
 use super::carriage::Lanes;
-use super::client::{Arrived, ClientActor, Dispatch, Halt, Surroundings, Upset};
+use super::client::{Arrived, ClientActor, Surroundings, Upset};
 use super::curfew::{Curfew, Curfewed};
 use super::ending::Ending;
 use super::recorder::{Happened, RecorderActor};
@@ -11,16 +14,12 @@ use crate::policy::Asked;
 use crate::record::{ClientRow, Outcome, StopReason};
 use crate::server::{Next, Opening, Server, ServerError};
 use actix::prelude::*;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 use tokio::sync::Notify;
 use tracing::debug;
 
 /// Rows that travel to the recorder in one message.
 const ROWS: usize = 512;
-/// Clients that are sent off at once.
-const WAVE: usize = 256;
 /// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
 /// as there are, it will go on like this.
 const LOST_AT_ONCE: usize = 10_000;
@@ -159,86 +158,6 @@ impl ServerActor {
         Ok(())
     }
 
-    /// Sends the next wave of clients off, and the others when these have set out: they handle their
-    /// messages while those are still in the cache, and never more than a wave of messages is under
-    /// way. All of it is one instant, for time moves only when nobody has anything left to do.
-    fn dispatch(&mut self, ctx: &mut Context<Self>) {
-        let opened = self.server.round().opened;
-        let wave: Vec<Asked> = self.asked.by_ref().take(WAVE).collect();
-        wave.into_iter().for_each(|asked| self.send(asked, opened));
-        if self.asked.len() > 0 {
-            ctx.spawn(after_the_others().into_actor(self).map(|(), me, ctx| {
-                me.watch(ctx, |me, ctx| {
-                    me.dispatch(ctx);
-                    Ok(())
-                });
-            }));
-        }
-    }
-
-    /// Sends a client off.
-    fn send(&mut self, asked: Asked, at: SimTime) {
-        let Some(around) = self.around.clone() else {
-            return;
-        };
-        let request = self.server.send_off(asked, at);
-        let seat = &mut self.clients[asked.client as usize];
-        let one_by_one = self.server.is_asynchronous();
-        let client = seat.get_or_insert_with(|| {
-            // Who is sent off alone stands up alone.
-            if !one_by_one {
-                self.seated.push(asked.client);
-            }
-            self.idle.pop().unwrap_or_else(|| ClientActor::new(around).start())
-        });
-        let round = self.server.round().clone();
-        let errand = self.server.errand(asked.client, &round);
-        client.do_send(Dispatch { round, request, errand });
-    }
-
-    /// Where clients are sent off one by one: somebody else takes the place of who came back.
-    fn replace(&mut self, back: u32, now: SimTime, ctx: &mut Context<Self>) {
-        let asked = self.server.refill(now);
-        asked.into_iter().for_each(|asked| self.send(asked, now));
-        self.stand_up(back);
-        self.watch_vacancy(now, ctx);
-    }
-
-    /// If a place could not be filled, looks again when somebody may have come.
-    fn watch_vacancy(&mut self, now: SimTime, ctx: &mut Context<Self>) {
-        if self.server.is_deserted() {
-            return self.end(now, StopReason::Deserted);
-        }
-        let Some(at) = self.server.vacant_until() else { return };
-        match self.vacancy.take() {
-            Some((known, wait)) if known <= at => {
-                self.vacancy = Some((known, wait));
-                return;
-            }
-            // An event that has begun since is over earlier.
-            Some((_, wait)) => {
-                ctx.cancel_future(wait);
-            }
-            None => {}
-        }
-        let sleep = self.clock.sleep_until_end_of(at);
-        let wait = ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-            me.vacancy = None;
-            me.watch(ctx, |me, ctx| {
-                if me.server.round().deadline == Some(at) {
-                    // The window that closes now closes first; the next one fills the place.
-                    return Ok(());
-                }
-                me.latest = me.latest.max(at);
-                let asked = me.server.refill(at);
-                asked.into_iter().for_each(|asked| me.send(asked, at));
-                me.watch_vacancy(at, ctx);
-                Ok(())
-            });
-        }));
-        self.vacancy = Some((at, wait));
-    }
-
     /// Tells everybody on the way that things are not as they were.
     fn upset(&self, now: SimTime) {
         if let Some(around) = &self.around {
@@ -263,125 +182,6 @@ impl ServerActor {
         self.lost_at_once += 1;
         self.lost_at_once > LOST_AT_ONCE.max(10 * self.clients.len())
     }
-
-    /// Takes the actor from a client that came back and was not asked again.
-    fn stand_up(&mut self, back: u32) {
-        if !self.server.is_on_the_way(back) {
-            self.idle.extend(self.clients[back as usize].take());
-        }
-    }
-
-    /// Takes the actors from clients that are free and were not asked again.
-    fn unseat(&mut self, asked: &[Asked]) {
-        if asked.len() == self.seated.len() {
-            // Nearly always the same clients again: then there is nobody to unseat.
-            if asked.iter().all(|asked| self.clients[asked.client as usize].is_some()) {
-                return;
-            }
-        }
-        let server = &self.server;
-        let (clients, idle) = (&mut self.clients, &mut self.idle);
-        self.seated.retain(|client| {
-            let wanted = asked.binary_search_by_key(client, |asked| asked.client).is_ok();
-            let keep = wanted || server.is_on_the_way(*client);
-            if !keep {
-                idle.extend(clients[*client as usize].take());
-            }
-            keep
-        });
-    }
-
-    fn close_round(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
-        if let Some(deadline) = self.deadline.take() {
-            ctx.cancel_future(deadline);
-        }
-        let (row, ends) = self.server.close_round(now)?;
-        debug!(
-            round = row.round,
-            virtual_seconds = now.seconds(),
-            asked = row.asked,
-            arrived = row.arrived,
-            tau_eff = row.tau_eff,
-            "round closes"
-        );
-        self.send_rows();
-        self.recorder.do_send(Happened::Closed(row));
-        match ends {
-            Some(reason) => self.end(now, reason),
-            None if self.server.leaves_some_behind() => {
-                // Others may arrive at this very instant. They are too late for this round, but
-                // must not be passed over in the next.
-                let sleep = self.clock.sleep_until_end_of(now);
-                ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-                    me.watch(ctx, |me, ctx| me.open_round(now, ctx));
-                }));
-            }
-            None => self.open_round(now, ctx)?,
-        }
-        Ok(())
-    }
-
-    /// `[stop] time` is reached. A round whose deadline this is closes as any other; in the middle
-    /// of a round the model is measured as it is.
-    fn time_is_up(&mut self, now: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
-        let round = self.server.round();
-        if round.closed.get().is_none() && round.deadline.is_some_and(|deadline| deadline <= now) {
-            return self.close_round(now, ctx);
-        }
-        let measured = self.server.evaluate()?;
-        self.send_rows();
-        if let Some(measured) = measured {
-            self.recorder.do_send(Happened::Measured(now, measured));
-        }
-        self.end(now, StopReason::Time);
-        Ok(())
-    }
-
-    /// The run is over: calls everybody back, and ends when they have told how far they came.
-    fn end(&mut self, now: SimTime, reason: StopReason) {
-        self.server.call_off(now);
-        self.halting = Some(Halting { now, reason });
-        for (client, seat) in (0..).zip(&self.clients) {
-            if let Some(seat) = seat.as_ref().filter(|_| self.server.is_on_the_way(client)) {
-                seat.do_send(Halt(now));
-            }
-        }
-        self.end_if_all_are_back();
-    }
-
-    fn end_if_all_are_back(&mut self) {
-        if self.server.on_the_way() > 0 {
-            return;
-        }
-        let Some(Halting { now, reason }) = self.halting else {
-            return;
-        };
-        let accounts = self.server.take_accounts();
-        self.send_rows();
-        let consistency = self.server.meter().read_exactly();
-        self.recorder.do_send(Happened::Ended { now, accounts, consistency });
-        self.ending.announce(Ok(reason));
-    }
-
-    fn send_rows(&mut self) {
-        if !self.rows.is_empty() {
-            let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
-            self.recorder.do_send(Happened::Arrived(rows));
-        }
-    }
-}
-
-/// Completes when every task that is ready to run has had its turn.
-async fn after_the_others() {
-    let mut asked = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut asked, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 impl Actor for ServerActor {

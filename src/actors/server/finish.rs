@@ -1,0 +1,99 @@
+//! How a round ends, and how a run does.
+
+use super::{Halting, ROWS, ServerActor};
+use crate::actors::client::Halt;
+use crate::actors::recorder::Happened;
+use crate::clock::SimTime;
+use crate::record::StopReason;
+use crate::server::ServerError;
+use actix::prelude::*;
+use tracing::debug;
+
+impl ServerActor {
+    pub(super) fn close_round(
+        &mut self,
+        now: SimTime,
+        ctx: &mut Context<Self>,
+    ) -> Result<(), ServerError> {
+        if let Some(deadline) = self.deadline.take() {
+            ctx.cancel_future(deadline);
+        }
+        let (row, ends) = self.server.close_round(now)?;
+        debug!(
+            round = row.round,
+            virtual_seconds = now.seconds(),
+            asked = row.asked,
+            arrived = row.arrived,
+            tau_eff = row.tau_eff,
+            "round closes"
+        );
+        self.send_rows();
+        self.recorder.do_send(Happened::Closed(row));
+        match ends {
+            Some(reason) => self.end(now, reason),
+            None if self.server.leaves_some_behind() => {
+                // Others may arrive at this very instant. They are too late for this round, but
+                // must not be passed over in the next.
+                let sleep = self.clock.sleep_until_end_of(now);
+                ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                    me.watch(ctx, |me, ctx| me.open_round(now, ctx));
+                }));
+            }
+            None => self.open_round(now, ctx)?,
+        }
+        Ok(())
+    }
+
+    /// `[stop] time` is reached. A round whose deadline this is closes as any other; in the middle
+    /// of a round the model is measured as it is.
+    pub(super) fn time_is_up(
+        &mut self,
+        now: SimTime,
+        ctx: &mut Context<Self>,
+    ) -> Result<(), ServerError> {
+        let round = self.server.round();
+        if round.closed.get().is_none() && round.deadline.is_some_and(|deadline| deadline <= now) {
+            return self.close_round(now, ctx);
+        }
+        let measured = self.server.evaluate()?;
+        self.send_rows();
+        if let Some(measured) = measured {
+            self.recorder.do_send(Happened::Measured(now, measured));
+        }
+        self.end(now, StopReason::Time);
+        Ok(())
+    }
+
+    /// The run is over: calls everybody back, and ends when they have told how far they came.
+    pub(super) fn end(&mut self, now: SimTime, reason: StopReason) {
+        self.server.call_off(now);
+        self.halting = Some(Halting { now, reason });
+        for (client, seat) in (0..).zip(&self.clients) {
+            if let Some(seat) = seat.as_ref().filter(|_| self.server.is_on_the_way(client)) {
+                seat.do_send(Halt(now));
+            }
+        }
+        self.end_if_all_are_back();
+    }
+
+    pub(super) fn end_if_all_are_back(&mut self) {
+        if self.server.on_the_way() > 0 {
+            return;
+        }
+        let Some(Halting { now, reason }) = self.halting else {
+            return;
+        };
+        let accounts = self.server.take_accounts();
+        self.send_rows();
+        let consistency = self.server.meter().read_exactly();
+        self.recorder.do_send(Happened::Ended { now, accounts, consistency });
+        self.ending.announce(Ok(reason));
+    }
+
+    pub(super) fn send_rows(&mut self) {
+        if !self.rows.is_empty() {
+            let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
+            self.recorder.do_send(Happened::Arrived(rows));
+        }
+    }
+}
