@@ -4,7 +4,7 @@ use super::folder::write_whole;
 use super::row_file::FileError;
 use super::summary::LatencySummary;
 use crate::clock::Span;
-use crate::record::{ClientRow, Outcome};
+use crate::record::{ClientRow, Leg, Outcome};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
@@ -71,13 +71,20 @@ impl Default for Phases {
 }
 
 impl Phases {
-    /// Adds a participation. Who made no step gave up, perhaps in the middle of its download, and who
-    /// vanished did not get to its end: they have no latencies to speak of.
+    /// Adds a participation: what it came to the end of. Who made no step gave up, perhaps in the
+    /// middle of its download, and has no latencies to speak of.
     pub fn add(&mut self, row: &ClientRow) {
         self.record(Phase::Idle, row.idle);
-        if !matches!(row.outcome, Outcome::NoStep | Outcome::Dropped) {
+        if row.outcome == Outcome::NoStep {
+            return;
+        }
+        if row.leg > Leg::Download {
             self.record(Phase::Download, row.download);
+        }
+        if row.leg > Leg::Compute {
             self.record(Phase::Compute, row.compute);
+        }
+        if row.leg > Leg::Upload {
             self.record(Phase::Upload, row.upload);
             self.record(Phase::Round, row.arrived.since(row.dispatched));
             self.record(Phase::Staleness, row.superseded);
