@@ -68,7 +68,7 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
     show(engine::figures(extent)?);
     show(devices::figures(extent)?);
     #[cfg(feature = "torch")]
-    show(torch::figures(extent)?);
+    torch::figures(extent, &mut show)?;
     // Last: the engine measures its memory, and these vectors should not be part of it.
     show(aggregate::figures(extent));
     show(squeeze::figures(extent));

@@ -28,23 +28,23 @@ struct Work {
     steps: u64,
 }
 
-pub(super) fn figures(extent: Extent) -> Result<Vec<Figure>, Error> {
+/// Shows the figures of every model as soon as they are there.
+pub(super) fn figures(extent: Extent, show: &mut dyn FnMut(Vec<Figure>)) -> Result<(), Error> {
     let data = Arc::new(noise(6000));
     let folder = std::env::temp_dir().join(format!("gruppetto-bench-{}", std::process::id()));
-    let written = write(&folder, &data);
-    let mut figures = Vec::new();
-    for (name, model) in
-        [("mlp", ModelConfig::Mlp { hidden: vec![200] }), ("cnn", ModelConfig::Cnn)]
-    {
-        if written.is_ok() {
-            figures.extend(of_model(name, &model, &data, &folder, extent)?);
-        }
+    if let Err(error) = write(&folder, &data) {
+        show(vec![Figure::new("deep models", format!("not measured: {error}"))]);
+        return Ok(());
     }
+    let models = [("mlp", ModelConfig::Mlp { hidden: vec![200] }), ("cnn", ModelConfig::Cnn)];
+    // The second takes its time.
+    let models = &models[..if extent == Extent::Full { 2 } else { 1 }];
+    let measured = models.iter().try_for_each(|(name, model)| {
+        show(of_model(name, model, &data, &folder, extent)?);
+        Ok(())
+    });
     let _ = std::fs::remove_dir_all(&folder);
-    if let Err(error) = written {
-        figures.push(Figure::new("deep models", format!("not measured: {error}")));
-    }
-    Ok(figures)
+    measured
 }
 
 fn of_model(
@@ -54,17 +54,13 @@ fn of_model(
     folder: &Path,
     extent: Extent,
 ) -> Result<Vec<Figure>, Error> {
-    let (time, repeats) = match extent {
-        Extent::Full => (Duration::from_millis(1500), 5),
-        Extent::Quick => (Duration::from_millis(300), 3),
+    // A cnn's step is about fifty times an mlp's. Ten rounds, so that one in ten is evaluated.
+    let (millis, repeats, rounds, steps) = match (name, extent) {
+        ("mlp", Extent::Full) => (1500, 5, 41, 40),
+        ("mlp", Extent::Quick) => (300, 3, 11, 40),
+        _ => (4000, 3, 11, 6),
     };
-    // A cnn's step is about fifty times an mlp's.
-    let work = match (name, extent) {
-        ("mlp", Extent::Full) => Work { rounds: 41, steps: 40 },
-        ("mlp", Extent::Quick) => Work { rounds: 11, steps: 40 },
-        (_, Extent::Full) => Work { rounds: 5, steps: 8 },
-        (_, Extent::Quick) => Work { rounds: 2, steps: 8 },
-    };
+    let (time, work) = (Duration::from_millis(millis), Work { rounds, steps });
     let clients = (0..CLIENTS as u32)
         .map(|client| (client..data.train.len() as u32).step_by(CLIENTS).collect())
         .collect();
@@ -76,17 +72,18 @@ fn of_model(
     for repeat in 0..=repeats {
         let alone = clients_rate(&trainer, work, time);
         let bare = bare_loop(model, data, BATCH as i64, time);
+        if repeat == 0 {
+            continue;
+        }
         let whole = run_rate(name, folder, work, 1)?;
         let two = run_rate(name, folder, work, 2)?;
         let pytorch = (repeat % 3 == 1).then(|| pytorch_rate(name, time)).flatten();
-        if repeat > 0 {
-            for (rates, rate) in rates.iter_mut().zip([alone / bare, whole / alone, two / whole]) {
-                rates.push(rate);
-            }
-            rates[3].push(alone);
-            rates[4].extend(
-                pytorch.map(|pytorch| [whole / pytorch, two / pytorch]).into_iter().flatten(),
-            );
+        for (rates, rate) in rates.iter_mut().zip([alone / bare, whole / alone, two / whole]) {
+            rates.push(rate);
+        }
+        rates[3].push(alone);
+        if let Some(pytorch) = pytorch {
+            rates[4].extend([whole / pytorch, two / pytorch]);
         }
     }
     let [bare, outside, workers, alone, pytorch] = rates;

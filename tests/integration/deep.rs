@@ -150,6 +150,55 @@ fn a_network_learns_and_goes_on_from_where_it_was() {
     assert_eq!(names, ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight"]);
 }
 
+/// What we call accurate, PyTorch finds accurate too, with the network of the README.
+#[test]
+fn pytorch_computes_the_same_from_the_file() {
+    let workshop = images("\"mlp\"", "", "");
+    let run = workshop.run("out", &[]);
+    let code = r#"
+import json, struct, sys, torch
+from torch import nn
+net = nn.Sequential()
+net.fc1, net.relu, net.fc2 = nn.Linear(784, 200), nn.ReLU(), nn.Linear(200, 10)
+raw = open(sys.argv[1], "rb").read()
+size = struct.unpack("<Q", raw[:8])[0]
+state = {}
+for name, tensor in json.loads(raw[8:8 + size]).items():
+    if name != "__metadata__":
+        begin, end = (8 + size + place for place in tensor["data_offsets"])
+        values = torch.frombuffer(bytearray(raw[begin:end]), dtype=torch.float32)
+        state[name] = values.reshape(tensor["shape"])
+net.load_state_dict(state)
+train, images, labels = (open(file, "rb").read() for file in sys.argv[2:5])
+pixels = lambda raw: torch.frombuffer(bytearray(raw[16:]), dtype=torch.uint8).reshape(-1, 784) / 255
+mean, std = pixels(train).mean(), pixels(train).std(unbiased=False)
+classes = torch.frombuffer(bytearray(labels[8:]), dtype=torch.uint8).long()
+output = net((pixels(images) - mean) / std)
+print(nn.functional.cross_entropy(output, classes).item())
+print((output.argmax(1) == classes).double().mean().item())
+"#;
+    let data = workshop.path("data/mnist");
+    let output = Command::new("python3")
+        .args(["-c", code])
+        .arg(run.join("model-fednova.safetensors"))
+        .args(["train-images", "t10k-images"].map(|part| data.join(format!("{part}-idx3-ubyte"))))
+        .arg(data.join("t10k-labels-idx1-ubyte"))
+        .output();
+    let text = match output {
+        Ok(output) if output.status.success() => stdout(&output),
+        Ok(output) if !stderr(&output).contains("No module named 'torch'") => {
+            panic!("{}", stderr(&output))
+        }
+        _ => {
+            println!("skipped: no Python with torch");
+            return;
+        }
+    };
+    let found: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+    assert!((found[0] - metric(&run, "metrics", "test_loss")).abs() < 1e-5, "{text}");
+    assert_eq!(found[1], metric(&run, "metrics", "test_accuracy"));
+}
+
 #[test]
 fn networks_that_somebody_exported_learn() {
     let own = tempfile::tempdir().unwrap();

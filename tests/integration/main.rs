@@ -3,6 +3,7 @@
 mod any_devices;
 mod asynchronous;
 mod by_hand;
+mod calibrate;
 mod command_line;
 mod compression;
 mod conservation;

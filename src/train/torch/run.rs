@@ -36,7 +36,9 @@ impl TorchRun {
         let Job { model, client, round, solver, correction } = job;
         let mut worker = shared.worker();
         worker.load(model.narrow());
-        worker.rest();
+        if solver.momentum > 0.0 {
+            worker.rest();
+        }
         let feed = shared.feed(worker.device);
         let Terms { shrink, pull } = Terms::new(&solver, &model, &correction);
         let pull = pull.map(|pull| worker.pieces(&pull));
