@@ -7,7 +7,7 @@ use super::carriage::Lanes;
 use super::client::{Arrived, ClientActor, Surroundings, Upset};
 use super::curfew::{Curfew, Curfewed};
 use super::ending::Ending;
-use super::recorder::{Happened, RecorderActor};
+use super::recorder::{Happened, Recorder};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};
 use crate::policy::Asked;
@@ -34,7 +34,7 @@ pub(super) struct ServerActor {
     server: Server,
     clock: Clock,
     ending: Rc<Ending>,
-    recorder: Addr<RecorderActor>,
+    recorder: Rc<Recorder>,
     /// Taken by the first start, which knows the server's address.
     world: Option<World>,
     around: Option<Rc<Surroundings>>,
@@ -66,7 +66,7 @@ impl ServerActor {
         world: World,
         clock: Clock,
         ending: Rc<Ending>,
-        recorder: Addr<RecorderActor>,
+        recorder: Rc<Recorder>,
         stop_time: Option<SimTime>,
     ) -> Self {
         let clients = (0..world.fleet.devices.len()).map(|_| None).collect();
@@ -212,7 +212,7 @@ impl Actor for ServerActor {
         }
         self.watch(ctx, |me, ctx| {
             if let Some(metrics) = me.server.begin()? {
-                me.recorder.do_send(Happened::Began(metrics));
+                me.recorder.tell(Happened::Began(metrics));
             }
             me.open_round(SimTime::ZERO, ctx)
         });

@@ -1,7 +1,7 @@
 //! Sets the actors up, waits for the end, and takes them down.
 
 use super::ending::{Ending, RunError};
-use super::recorder::{HandOver, RecorderActor};
+use super::recorder::Recorder;
 use super::server::{ServerActor, TakeModel};
 use crate::client::World;
 use crate::clock::{self, Clock, SimTime};
@@ -11,8 +11,8 @@ use crate::server::Server;
 use actix::prelude::*;
 use std::rc::Rc;
 
-/// Called after every aggregation.
-pub type Progress = Box<dyn FnMut(&Ledger)>;
+/// Called after every aggregation, in the recorder's thread.
+pub type Progress = Box<dyn FnMut(&Ledger) + Send>;
 
 /// Which clock drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub struct Finished {
 pub fn simulate(simulation: Simulation) -> Result<Finished, RunError> {
     let runtime = runtime(simulation.pacemaker)?;
     let system = System::with_tokio_rt(move || runtime);
-    Ok(system.block_on(drive(simulation)))
+    system.block_on(drive(simulation))
 }
 
 fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
@@ -69,7 +69,7 @@ fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
     builder.build()
 }
 
-async fn drive(simulation: Simulation) -> Finished {
+async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     let Simulation { seed, server, world, ledger, pacemaker, stop_time, progress } = simulation;
     let clock = match pacemaker {
         Pacemaker::Virtual => Clock::virtual_time(),
@@ -77,7 +77,7 @@ async fn drive(simulation: Simulation) -> Finished {
     };
     clock.reserve(world.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
-    let recorder = RecorderActor::new(ledger, ending.clone(), progress).start();
+    let recorder = Rc::new(Recorder::start(ledger, ending.clone(), progress)?);
     let server =
         ServerActor::new(server, world, clock.clone(), ending.clone(), recorder.clone(), stop_time)
             .start();
@@ -90,9 +90,7 @@ async fn drive(simulation: Simulation) -> Finished {
     if stalled {
         ending.announce(Err(RunError::Stalled { now: clock.now(), round, seed }));
     }
-    // Comes after every message the recorder has not handled yet.
-    let ledger = recorder.send(HandOver).await.ok().flatten();
-    let ledger = *ledger.expect("the recorder lives as long as the run");
+    let ledger = recorder.finish().expect("nobody else has asked for it");
     let result = ending.take().expect("it has just ended");
-    Finished { parameters, ledger, result }
+    Ok(Finished { parameters, ledger, result })
 }

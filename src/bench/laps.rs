@@ -3,21 +3,24 @@
 use crate::actors::Progress;
 use crate::run::Observer;
 use crate::scenario::Variant;
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// When the first and the last round closed. What comes before the first is set-up.
 #[derive(Default)]
-pub(super) struct Laps(Rc<Cell<Option<(Instant, Instant)>>>);
+pub(super) struct Laps(Arc<Mutex<Option<(Instant, Instant)>>>);
 
 impl Laps {
     pub(super) fn between_first_and_last(&self) -> f64 {
-        self.0.get().map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
+        self.times().map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
     }
 
     pub(super) fn first_after(&self, began: Instant) -> f64 {
-        self.0.get().map_or(f64::NAN, |(first, _)| (first - began).as_secs_f64())
+        self.times().map_or(f64::NAN, |(first, _)| (first - began).as_secs_f64())
+    }
+
+    fn times(&self) -> Option<(Instant, Instant)> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -26,7 +29,8 @@ impl Observer for Laps {
         let times = self.0.clone();
         Some(Box::new(move |_| {
             let now = Instant::now();
-            times.set(Some((times.get().map_or(now, |(first, _)| first), now)));
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            *times = Some((times.map_or(now, |(first, _)| first), now));
         }))
     }
 

@@ -28,7 +28,7 @@ impl ServerActor {
             "round closes"
         );
         self.send_rows();
-        self.recorder.do_send(Happened::Closed(row));
+        self.recorder.tell(Happened::Closed(row));
         match ends {
             Some(reason) => self.end(now, reason),
             None if self.server.leaves_some_behind() => {
@@ -58,7 +58,7 @@ impl ServerActor {
         let measured = self.server.evaluate()?;
         self.send_rows();
         if let Some(measured) = measured {
-            self.recorder.do_send(Happened::Measured(now, measured));
+            self.recorder.tell(Happened::Measured(now, measured));
         }
         self.end(now, StopReason::Time);
         Ok(())
@@ -86,14 +86,14 @@ impl ServerActor {
         let accounts = self.server.take_accounts();
         self.send_rows();
         let consistency = self.server.meter().read_exactly();
-        self.recorder.do_send(Happened::Ended { now, accounts, consistency });
+        self.recorder.tell(Happened::Ended { now, accounts, consistency });
         self.ending.announce(Ok(reason));
     }
 
     pub(super) fn send_rows(&mut self) {
         if !self.rows.is_empty() {
             let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
-            self.recorder.do_send(Happened::Arrived(rows));
+            self.recorder.tell(Happened::Arrived(rows));
         }
     }
 }
