@@ -27,7 +27,7 @@ mod synthetic;
 mod table;
 
 pub use augment::{Augment, CropFlip, PADDING, crop_flip};
-pub use dataset::{Dataset, Features, NaturalClients, Samples, Targets};
+pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targets};
 pub use error::DataError;
 pub use federated::{Federated, FilesConfig};
 pub use images::{KNOWN, Known, Places};
@@ -112,12 +112,15 @@ impl TaskConfig {
             TaskKind::Quadratic(quadratic) => self.clients as f64 * quadratic.dim as f64 * 8.0,
             // A row has its features, the constant of the bias and the label.
             TaskKind::Synthetic(synthetic) => samples * (synthetic.features as f64 + 2.0) * 4.0,
-            // The files, which are there already, and for native kernels all of it as floats.
+            // The files, which are there already, and a copy for those who compute.
             TaskKind::Files(FilesConfig { data, backend, .. }) => {
                 let all = (data.train.len() + data.test.len()) as f64;
                 let copied = match backend {
                     Backend::Native => all * (data.features() as f64 + 2.0) * 4.0,
-                    Backend::Libtorch => 0.0,
+                    Backend::Libtorch => {
+                        [&data.train, &data.test].iter().map(|part| part.copied()).sum::<usize>()
+                            as f64
+                    }
                 };
                 data.bytes() as f64 + copied
             }

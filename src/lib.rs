@@ -33,6 +33,7 @@ pub mod compress;
 pub mod data;
 pub mod device;
 pub mod matrix;
+pub mod memory;
 pub mod metric;
 pub mod policy;
 pub mod random;

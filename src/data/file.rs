@@ -14,31 +14,42 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// More bytes than any file here may hold: a few megabytes of gzip can pretend to be terabytes.
-const MOST_BYTES: u64 = 8 << 30;
+/// More bytes than any file here may hold: a few megabytes of gzip can pretend to be terabytes. And
+/// what becomes of it must fit into memory beside it.
+pub(super) fn most_bytes() -> u64 {
+    let most = 8 << 30;
+    crate::memory::available().map_or(most, |bytes| most.min((bytes / 4.0) as u64))
+}
 
 /// The content of a file, gunzipped if it begins like gzip: names are often wrong.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
     let broken = |error: std::io::Error| DataError::io(path, &error);
+    let most = most_bytes();
     let mut file = File::open(path).map_err(broken)?;
     let mut bytes = Vec::new();
     file.by_ref().take(2).read_to_end(&mut bytes).map_err(broken)?;
     if bytes == [0x1f, 0x8b] {
         let whole = std::io::Cursor::new(std::mem::take(&mut bytes)).chain(file);
-        let mut plain = MultiGzDecoder::new(std::io::BufReader::new(whole)).take(MOST_BYTES + 1);
+        let mut plain = MultiGzDecoder::new(std::io::BufReader::new(whole)).take(most + 1);
         plain.read_to_end(&mut bytes).map_err(|error| {
             DataError::new(path, format!("the gzip archive is broken: {error}"))
                 .help("fetch the file again")
         })?;
     } else {
-        let length = file.metadata().map_or(0, |known| known.len().min(MOST_BYTES));
+        let length = file.metadata().map_or(0, |known| known.len().min(most));
         bytes.reserve_exact(length as usize);
-        file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(broken)?;
+        file.take(most + 1).read_to_end(&mut bytes).map_err(broken)?;
     }
-    match bytes.len() as u64 > MOST_BYTES {
-        true => Err(DataError::new(path, "it holds more than 8 GiB")),
+    match bytes.len() as u64 > most {
+        true => Err(too_large(path, most)),
         false => Ok(bytes),
     }
+}
+
+/// A file holds more than there is room for.
+pub(super) fn too_large(path: &Path, most: u64) -> DataError {
+    DataError::new(path, format!("it holds more than {:.1} GB", most as f64 / 1e9))
+        .expected("at most 8 GiB, and a quarter of the memory that is free")
 }
 
 /// A table as its file has it, before it becomes a data set.

@@ -215,12 +215,13 @@ impl Known {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
             for path in files {
                 let bytes = file::read(path)?;
-                if pixels.is_empty() {
-                    // All of them are of one size.
-                    pixels.reserve_exact(bytes.len() * files.len());
-                }
+                let is_first = pixels.is_empty();
                 let into = (&mut pixels, &mut labels);
                 cifar::parse(path, &bytes, label_bytes, self.classes, into)?;
+                if is_first {
+                    // All of them are of one size.
+                    pixels.reserve_exact(pixels.len() * (files.len() - 1));
+                }
             }
             Ok(Samples { x: Features::Bytes(pixels), y: Targets::Classes(labels) })
         };

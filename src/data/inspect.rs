@@ -54,7 +54,7 @@ pub struct Heterogeneity {
     pub total_variation: f64,
     /// Σ p_i Σ_k (q_ik − q_k)²/q_k.
     pub chi2: f64,
-    /// What χ² would be on average if samples were dealt at random: m(K − 1)/N, nearly.
+    /// What χ² would be on average if samples were dealt at random: (m − 1)(K − 1)/(N − 1).
     pub chi2_if_iid: f64,
 }
 
@@ -155,7 +155,9 @@ fn heterogeneity(counts: &[Vec<u32>]) -> Option<Heterogeneity> {
         }
     }
     let present = whole.iter().filter(|sum| **sum > 0.0).count();
-    let chi2_if_iid = counts.len() as f64 * present.saturating_sub(1) as f64 / all;
+    let clients = counts.iter().filter(|own| own.iter().any(|count| *count > 0)).count();
+    let freedom = clients.saturating_sub(1) * present.saturating_sub(1);
+    let chi2_if_iid = freedom as f64 / (all - 1.0).max(1.0);
     Some(Heterogeneity { total_variation, chi2, chi2_if_iid })
 }
 

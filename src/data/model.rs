@@ -52,6 +52,15 @@ pub struct Cost {
 }
 
 impl ModelConfig {
+    /// Sides that images must have for something to be left of them before the last layers.
+    pub fn least_side(&self) -> usize {
+        match self {
+            ModelConfig::Cnn => 4,
+            ModelConfig::Vgg11 { .. } => 32,
+            _ => 1,
+        }
+    }
+
     /// Its name in a scenario.
     pub fn name(&self) -> &'static str {
         match self {

@@ -55,6 +55,10 @@ pub enum PartitionError {
     )]
     #[allow(missing_docs)]
     Unlucky { alpha: String, clients: usize, least: usize, tries: u64, seed: u64 },
+    /// Every class would be divided among everybody.
+    #[error("{classes} classes among {clients} clients are too many to divide: are they classes?")]
+    #[allow(missing_docs)]
+    Vast { classes: usize, clients: usize },
     /// The scheme goes by classes.
     #[error("the targets are real numbers, and this scheme goes by classes")]
     NoClasses,

@@ -147,7 +147,9 @@ impl TableConfig {
                 .expected("classes as whole numbers")
                 .help("to predict real numbers, use a TorchScript model with `loss = \"mse\"`"));
         }
-        let mut known = train.to_vec();
+        // Both zeros are one class.
+        let whole = |y: &f64| y + 0.0;
+        let mut known: Vec<f64> = train.iter().map(whole).collect();
         known.sort_by(f64::total_cmp);
         known.dedup();
         match known.len() {
@@ -159,7 +161,7 @@ impl TableConfig {
             }
             _ => {}
         }
-        let class = |y: &f64| known.binary_search_by(|known| known.total_cmp(y));
+        let class = |y: &f64| known.binary_search_by(|known| known.total_cmp(&whole(y)));
         let y = train.iter().map(|y| class(y).expect("every label is known") as u32).collect();
         let tested: Result<Vec<u32>, DataError> = both[1]
             .iter()

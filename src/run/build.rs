@@ -209,7 +209,14 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
                 .and_then(|_| Tensor::find(&tensors, "bias", &[classes]))
                 .map(drop)
         }
-        // Only the model itself knows its tensors: it says so when it is made.
+        #[cfg(feature = "torch")]
+        (TaskKind::Files(FilesConfig { model, data, .. }), None) => {
+            let wanted = crate::train::torch::tensor_shapes(model, data)?;
+            wanted
+                .iter()
+                .try_for_each(|(name, shape)| Tensor::find(&tensors, name, shape).map(drop))
+        }
+        // Without libtorch there is nothing that could be started.
         _ => Ok(()),
     };
     let init = |source| BuildError::Init { path: path.clone(), source };

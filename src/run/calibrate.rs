@@ -11,8 +11,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Shorter than this is not told apart from the clock's own time.
-const SHORTEST: Duration = Duration::from_millis(2);
+/// Shorter than this is not told apart from the clock's own time: then several steps are timed at
+/// once.
+const SHORTEST: Duration = Duration::from_micros(20);
 
 /// Step times that were measured, one after the other, in one thread.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Calibration {
     batch: usize,
     /// Seconds of a step, smallest first.
     steps: Vec<f64>,
+    /// How many were timed at once.
+    at_once: u64,
     /// Floating-point operations of a step.
     flops: f64,
 }
@@ -66,7 +69,13 @@ pub fn calibrate(
         steps.push(time(count).as_secs_f64() / count as f64);
     }
     steps.sort_by(f64::total_cmp);
-    Ok(Calibration { model: model(plan), batch, steps, flops: plan.task.flops(batch) })
+    Ok(Calibration {
+        model: model(plan),
+        batch,
+        steps,
+        at_once: count,
+        flops: plan.task.flops(batch),
+    })
 }
 
 fn model(plan: &Plan) -> &'static str {
@@ -95,14 +104,27 @@ impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = |seconds: f64| format!("{:.3}us", 1e6 * seconds);
         let [low, median, high] = [0.1, 0.5, 0.9].map(|part| self.quantile(part));
-        let gflops = self.flops / median / 1e9;
+        // A device is told by its mean and its relative standard deviation; here both of a log-normal
+        // with this median, which a few interruptions do not change.
+        let sigma = self.sigma().clamp(0.0, 1.0);
+        let mean = median * (0.5 * sigma * sigma).exp();
+        let gflops = self.flops / mean / 1e9;
         let Calibration { model, batch, .. } = self;
         writeln!(f, "# {model}, batches of {batch}, one thread of this machine:")?;
-        writeln!(f, "# {} a step, p10 {}, p90 {}", micros(median), micros(low), micros(high))?;
+        writeln!(
+            f,
+            "# {} a step at the median, p10 {}, p90 {}",
+            micros(median),
+            micros(low),
+            micros(high)
+        )?;
         writeln!(f, "# {:.3} MFLOP a step, {gflops:.3} GFLOPS", self.flops / 1e6)?;
         writeln!(f, "[[fleet.class]]\nname = \"this-machine\"")?;
-        writeln!(f, "step_time = \"{}\"", micros(median))?;
-        writeln!(f, "jitter = {:.3}", self.sigma().clamp(0.0, 2.0))?;
+        writeln!(f, "step_time = \"{}\"", micros(mean))?;
+        match self.at_once {
+            1 => writeln!(f, "jitter = {:.3}", (sigma * sigma).exp_m1().sqrt())?,
+            _ => writeln!(f, "# steps are too short to tell how much they differ")?,
+        }
         writeln!(f, "# or, whatever the model and the batch: speed = \"{gflops:.3} GFLOPS\"")
     }
 }

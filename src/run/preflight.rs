@@ -3,6 +3,7 @@
 use super::build::{check_start, stored_parameters};
 use crate::data::TaskKind;
 use crate::device::ClassConfig;
+use crate::memory;
 use crate::policy::{Close, Work};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
@@ -25,7 +26,7 @@ pub fn check_device(choice: DeviceChoice) -> Result<(), String> {
 
 /// Looks for reasons why a scenario cannot be run here. `timing_only` runs need no data.
 pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
-    let available = available_memory();
+    let available = memory::available();
     for variant in &scenario.variants {
         let fail = |text: String| Err(format!("error: variant {}: {text}", variant.name));
         let plan = &variant.plan;
@@ -92,12 +93,4 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
     let keeps = plan.client.variance_reduction.is_some() || plan.client.packing.error_feedback;
     let state = if keeps { clients } else { 0.0 };
     schedule + data + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
-}
-
-/// Bytes that this machine could give; `None` where it does not tell.
-fn available_memory() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(1024.0 * kilobytes)
 }

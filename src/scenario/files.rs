@@ -140,6 +140,13 @@ fn read_augment(section: &mut Section<'_>, backend: Backend) -> Result<Augment, 
 }
 
 fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, ScenarioError> {
+    if let (least @ 2.., &[_, height, width]) = (model.least_side(), &data.shape[..])
+        && height.min(width) < least
+    {
+        let what = format!("model \"{}\" halves images until nothing is left", model.name());
+        let error = at.at.error(format!("{what} of {height} × {width}"));
+        return Err(error.expected(format_args!("images of {least} × {least} or more")));
+    }
     let cost = match (model.cost(&data.shape, data.classes), model) {
         (Some(cost), _) => cost,
         // Only the module itself knows its size.

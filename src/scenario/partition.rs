@@ -101,9 +101,9 @@ pub(super) fn check(
     seeds: Range<u64>,
     at: &Node,
 ) -> Result<(), ScenarioError> {
-    // Only the Dirichlet's sizes depend on the seed.
+    // Nobody else's sizes depend on the seed.
     let needed = match partition.scheme {
-        Scheme::Dirichlet(_) => seeds,
+        Scheme::Dirichlet(_) | Scheme::Shards(_) => seeds,
         _ => seeds.start..seeds.start + 1,
     };
     needed.into_iter().try_for_each(|seed| {

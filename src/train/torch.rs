@@ -169,7 +169,17 @@ impl TorchTrainer {
 
 impl Trainer for TorchTrainer {
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
-        normal_vector(self.len(), seed, std)
+        let drawn = normal_vector(self.len(), seed, std);
+        let [Parameter { name, shape, .. }, bias] = &self.shared.parameters[..] else {
+            return drawn;
+        };
+        if (name.as_str(), bias.name.as_str()) != ("weight", "bias") {
+            return drawn;
+        }
+        // A softmax begins where the native one does, which draws a class after the other.
+        let rows = || drawn.chunks_exact(shape[1] as usize + 1);
+        let weights = rows().flat_map(|row| &row[..row.len() - 1]);
+        weights.chain(rows().map(|row| &row[row.len() - 1])).copied().collect()
     }
 
     fn default_start(&self, seed: u64) -> Vec<f64> {
@@ -265,30 +275,58 @@ pub fn cuda_available() -> bool {
     tch::Cuda::is_available()
 }
 
-/// Tries a TorchScript file on two samples of `data`: how large it is, or what is wrong with it.
+/// Tries a TorchScript file on a few samples of `data`: how large it is, or what is wrong with it.
 /// How much work a sample is only its author knows; here six operations for every parameter.
 pub fn inspect_script(path: &Path, data: &Dataset, kind: Loss) -> Result<Cost, TorchError> {
     one_thread();
     let wrong = |what: String| TorchError::Script { path: path.into(), what };
     let script = Script::load(path, Device::Cpu)?;
-    let feed = Feed::new(data, &data.train, Device::Cpu);
-    let (x, y) = feed.slice(0, data.train.len().min(2));
-    let output = script.forward(&x).map_err(|error| {
-        let what = format!("it does not take samples of shape {:?}", data.shape);
-        wrong(format!("{what}: {}", first_line(&error.to_string())))
-    })?;
-    let (found, samples) = (output.size(), y.size()[0]);
-    let wanted = match data.classes {
-        0 => vec![vec![samples], vec![samples, 1]],
-        classes => vec![vec![samples, classes as i64]],
-    };
-    if !wanted.contains(&found) {
-        let what = format!("for {samples} samples it gives {found:?}, expected {:?}", wanted[0]);
-        return Err(wrong(what));
+    let feed = Feed::new(data, &data.train.first(3), Device::Cpu);
+    // A batch may have any size: what was traced with one may be good for that one alone.
+    for samples in [2, 3, 1].map(|count| data.train.len().min(count)) {
+        let tried = || {
+            let (x, y) = feed.slice(0, samples);
+            let output = script.forward(&x).map_err(|error| {
+                let what = format!("it does not take {samples} samples of shape {:?}", data.shape);
+                wrong(format!("{what}: {}", first_line(&error.to_string())))
+            })?;
+            let (found, samples) = (output.size(), samples as i64);
+            let wanted = match data.classes {
+                0 => vec![vec![samples], vec![samples, 1]],
+                classes => vec![vec![samples, classes as i64]],
+            };
+            if !wanted.contains(&found) || output.kind() != Kind::Float {
+                let what = format!("{found:?} {:?}, expected {:?} Float", output.kind(), wanted[0]);
+                return Err(wrong(format!("for {samples} samples it gives {what}")));
+            }
+            let loss = loss(&output, &y, kind, Reduction::Mean);
+            tch::Tensor::f_run_backward(&[loss], &script.leaves, false, false).map_err(
+                |error| wrong(format!("no gradient: {}", first_line(&error.to_string()))),
+            )?;
+            Ok(worker::flat(&[output]))
+        };
+        let [first, second] = [tried()?, tried()?];
+        if first.iter().zip(&second).any(|(a, b)| a.to_bits() != b.to_bits()) {
+            let what =
+                "it gives something else every time: is there dropout that eval() does not reach?";
+            return Err(wrong(what.into()));
+        }
     }
-    let loss = loss(&output, &y, kind, Reduction::Mean);
-    tch::Tensor::f_run_backward(&[loss], &script.leaves, false, false)
-        .map_err(|error| wrong(format!("no gradient: {}", first_line(&error.to_string()))))?;
     let parameters = script.parameters.iter().map(Parameter::len).sum();
     Ok(Cost { parameters, flops: 6.0 * parameters as f64 })
+}
+
+/// The names and shapes of a model's tensors.
+pub fn tensor_shapes(
+    model: &ModelConfig,
+    data: &Dataset,
+) -> Result<Vec<(String, Vec<usize>)>, TorchError> {
+    let parameters = match model {
+        ModelConfig::TorchScript { path, .. } => Script::load(path, Device::Cpu)?.parameters,
+        model => {
+            let layers = networks::layers(model, &data.shape, data.classes);
+            layer::parameters(&layers.expect("checked with the scenario"))
+        }
+    };
+    Ok(parameters.iter().map(|own| (own.name.clone(), shape(own))).collect())
 }

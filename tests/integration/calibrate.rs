@@ -27,7 +27,7 @@ fn this_machine_is_a_class_of_a_scenario() {
     // Three passes over ten samples, 20 features and 4 classes are 1600 multiplications and as many
     // additions each: not in a nanosecond, and not in a second.
     assert!(micros > 0.05 && micros < 1e6, "{class}");
-    assert!(value(&class, "jitter").parse::<f64>().unwrap() >= 0.0);
+    assert!(class.contains("jitter = ") != class.contains("too short to tell"), "{class}");
     assert!(class.starts_with("# softmax, batches of 10, one thread"), "{class}");
     let (_, speed) = class.split_once("speed = \"").unwrap();
     let (speed, _) = speed.split_once('"').unwrap();

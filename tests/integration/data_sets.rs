@@ -138,6 +138,18 @@ fn deep_models_say_what_they_need() {
     refused(&workshop, &["backend \"libtorch\" needs libtorch"]);
 }
 
+/// Pieces of a class differ by a sample, and who gets the smaller ones depends on the seed.
+#[test]
+fn every_seed_of_shards_is_checked() {
+    let rows: String = (0..10).map(|i| format!("{i},{}\n", i % 2)).collect();
+    let text = "name = \"t\"\nstop.rounds = 1\nrepeats = 30\n[task]\nkind = \"table\"\nfile = \"t.csv\"\n\
+                clients = 3\npartition = { scheme = { shards = 2 }, min_size = 3, test_fraction = 0.0 }\n\
+                [client]\nbatch = 2\nlr = 0.1\nwork = { steps = 1 }\n[server]\nclose = \"all\"\n";
+    let workshop = Workshop::new(text);
+    fs::write(workshop.path("t.csv"), format!("a,y\n{rows}")).unwrap();
+    refused(&workshop, &["fewer than min_size = 3"]);
+}
+
 #[test]
 fn every_seed_is_checked() {
     let workshop = images();
@@ -155,7 +167,7 @@ mnist
   clients        5, shards = 2, seed 1
   n per client   60 to 60 (10 %: 60, 50 %: 60, 90 %: 60)
   heterogeneity  0.800 (total variation; 0: all alike, 1: apart)
-                 χ² 4.0000, 0.1500 if dealt at random
+                 χ² 4.0000, 0.1204 if dealt at random
 
    client      n      0     1     2     3     4     5     6     7     8     9
 ";

@@ -58,7 +58,7 @@ fn rows(folder: &Path) {
     fs::write(folder.join("sums.csv"), sums).unwrap();
 }
 
-fn script(file: &str, net: &Path, loss: &str) -> Workshop {
+pub fn script(file: &str, net: &Path, loss: &str) -> Workshop {
     let text = format!(
         "name = \"own\"\nstop.rounds = 15\n[task]\nkind = \"table\"\nfile = \"{file}\"\nlabel = \"y\"\n\
          clients = 4\nmodel = {{ torchscript = '{}', loss = \"{loss}\" }}\n[client]\nbatch = 10\n\
@@ -70,18 +70,23 @@ fn script(file: &str, net: &Path, loss: &str) -> Workshop {
     workshop
 }
 
-fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn metric(folder: &Path, which: &str, name: &str) -> f64 {
+pub fn metric(folder: &Path, which: &str, name: &str) -> f64 {
     summary(folder)["variants"][0][which][name].as_f64().unwrap()
 }
 
 #[test]
 fn softmax_is_the_same_by_libtorch_and_by_the_native_kernels() {
-    for more in ["", "momentum = 0.9", "prox = 0.1", "variance_reduction = \"scaffold\""] {
-        let workshop = images("\"softmax\"", more, "");
+    for (more, init) in [
+        ("", "\"zeros\""),
+        ("momentum = 0.9", "{ normal = 0.2 }"),
+        ("prox = 0.1", "\"zeros\""),
+        ("variance_reduction = \"scaffold\"", "{ normal = 0.2 }"),
+    ] {
+        let workshop = images(&format!("\"softmax\"\ninit = {init}"), more, "");
         let native = workshop.run("native", &["--set", "task.backend=\"native\""]);
         let torch = workshop.run("torch", &["--set", "task.backend=\"libtorch\""]);
         for name in ["test_loss", "test_accuracy", "train_loss"] {
@@ -248,9 +253,9 @@ fn what_cannot_be_learned_is_refused_with_a_reason() {
             "classes.csv",
             fixture("tiny-mse.pt"),
             "cross-entropy",
-            "it gives [2, 1], expected [2, 3]",
+            "it gives [2, 1] Float, expected [2, 3]",
         ),
-        ("sums.csv", fixture("tiny.pt"), "mse", "it gives [2, 3], expected [2]"),
+        ("sums.csv", fixture("tiny.pt"), "mse", "it gives [2, 3] Float, expected [2]"),
         ("classes.csv", corrupt.path().into(), "cross-entropy", "it is no TorchScript file"),
         ("classes.csv", fixture("missing.pt"), "cross-entropy", "the file does not exist"),
         ("classes.csv", fixture("points.csv"), "cross-entropy", "it is no TorchScript file"),
@@ -261,9 +266,24 @@ fn what_cannot_be_learned_is_refused_with_a_reason() {
     }
     let net = fixture("tiny.pt").display().to_string();
     let images = images(&format!("{{ torchscript = '{net}' }}"), "", "");
-    assert!(refused(&images, &[]).contains("it does not take samples of shape [1, 28, 28]"));
+    assert!(refused(&images, &[]).contains("it does not take 2 samples of shape [1, 28, 28]"));
     let rows = script("classes.csv", &fixture("tiny.pt"), "cross-entropy");
     assert!(refused(&rows, &["--set", "task.model=\"cnn\""]).contains("needs images"));
+    let images = self::images("\"vgg11\"", "", "");
+    assert!(refused(&images, &[]).contains("expected images of 32 × 32 or more"));
+    let images = self::images("\"mlp\"", "", "");
+    let first = images.run("out", &["--set", "task.model=\"softmax\""]);
+    let other = first.join("model-fednova.safetensors");
+    let init = format!("task.init={{ file = '{}' }}", other.display());
+    let before = fs::read(first.join("summary.json")).unwrap();
+    let arguments = ["run", "s.toml", "--out", "out", "--force", "--set", &init];
+    let output = images.call(&arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("fc1.weight"), "{}", stderr(&output));
+    assert!(
+        fs::read(first.join("summary.json")).unwrap() == before,
+        "the run before is still there"
+    );
     assert!(refused(&rows, &["--device", "gpu"]).contains("expected cpu, cuda, cuda:N or auto"));
     if !gruppetto::train::torch::cuda_available() {
         let error = refused(&rows, &["--device", "cuda"]);

@@ -26,6 +26,8 @@ mod lemma_one;
 #[cfg(unix)]
 mod libtorch;
 mod memory;
+#[cfg(feature = "torch")]
+mod odd_scripts;
 mod outputs;
 mod predictions;
 mod properties;

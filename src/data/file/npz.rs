@@ -4,7 +4,7 @@
 use super::super::error::{DataError, shown};
 use super::super::{Features, NaturalClients};
 use super::npy::{self, Array, Numbers};
-use super::{MOST_BYTES, Register, Table};
+use super::{Register, Table, most_bytes, too_large};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
@@ -77,10 +77,13 @@ fn open(
             .expected("arrays `x` and `y`, or `x_train`, `y_train`, `x_test` and `y_test`")
             .help(format!("arrays of the file: {list}; `label = \"…\"` names the targets")));
     };
-    let mut bytes = Vec::new();
-    entry.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| {
+    let (mut bytes, most) = (Vec::new(), most_bytes());
+    entry.take(most + 1).read_to_end(&mut bytes).map_err(|error| {
         DataError::new(file, format!("array `{}` is broken: {error}", shown(name)))
     })?;
+    if bytes.len() as u64 > most {
+        return Err(too_large(file, most));
+    }
     npy::parse(file, name, &bytes)
 }
 

@@ -4,6 +4,7 @@ use super::super::Features;
 use super::super::error::{DataError, shown};
 use super::Table;
 use super::columns::MOST_NUMBERS;
+use super::most_bytes;
 use std::path::Path;
 
 /// Reads a table; what a row does not mention is 0. As many features as the highest index.
@@ -44,10 +45,11 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table, DataError> {
         features = features.max(last as usize);
         y.push(label);
     }
-    let dense = y.len().checked_mul(features).filter(|count| *count <= MOST_NUMBERS);
+    let most = MOST_NUMBERS.min(most_bytes() as usize / 4);
+    let dense = y.len().checked_mul(features).filter(|count| *count <= most);
     let Some(dense) = dense else {
         let what = format!("{} rows of {features} features do not fit into memory", y.len());
-        return Err(DataError::new(file, what).expected("up to 2 billion numbers"));
+        return Err(DataError::new(file, what).expected(format!("up to {most} numbers")));
     };
     if features == 0 && !y.is_empty() {
         return Err(DataError::new(file, "no line has a feature").expected("`index:value` pairs"));

@@ -37,7 +37,8 @@ fn the_index_goes_from_alike_to_apart() {
     // 0.75 · |2/3 − 0.5| + 0.25 · |0 − 0.5|, by hand.
     let weighted = index(&[vec![20, 10], vec![0, 10]]);
     assert!((weighted.total_variation - (0.75 / 6.0 + 0.25 / 2.0)).abs() < 1e-12);
-    assert_eq!(weighted.chi2_if_iid, 2.0 / 40.0);
+    assert_eq!(weighted.chi2_if_iid, 1.0 / 39.0);
+    assert_eq!(index(&[vec![5, 5]]).chi2_if_iid, 0.0, "one client has everything");
 }
 
 #[test]
@@ -51,7 +52,7 @@ tiny
   clients        2, iid, seed 1
   n per client   63 to 12348 (10 %: 63, 50 %: 12348, 90 %: 12348)
   heterogeneity  0.010 (total variation; 0: all alike, 1: apart)
-                 χ² 0.9365, 0.0003 if dealt at random
+                 χ² 0.9365, 0.0002 if dealt at random
 
    client      n      0     1     2
         0     63  █  60 ·   0 ░   3

@@ -1,8 +1,9 @@
 //! Dirichlet by label: every class is divided among the clients by proportions of its own.
 //!
 //! For class k, p ~ Dirichlet(α, …, α) over the clients, and client i gets the p_i part of its
-//! samples; all is drawn again until everybody has enough (the way of Wang et al. 2020's own code, of
-//! Yurochkin et al. 2019, and of most since). Hsu et al. 2019 draw a mix of classes for every client
+//! samples; all is drawn again until everybody has enough (the way of Yurochkin et al. 2019 and of
+//! most since; some also pass over clients that have N/m samples already, as the largest client of the
+//! split in `scenarios/splits` suggests). Hsu et al. 2019 draw a mix of classes for every client
 //! instead, with equal sizes; here sizes differ too, which is what makes τ_i differ.
 
 use super::{ORDER, PartitionError};
@@ -11,8 +12,12 @@ use crate::random::{Purpose, Stream, shuffle, stream};
 use rand::RngExt;
 use rand_distr::{Distribution, Gamma};
 
-/// How often everything is drawn again before giving up.
-const TRIES: u64 = 1000;
+/// How often everything is drawn again before giving up: fewer times where there is much to draw.
+const TRIES: usize = 1000;
+/// Proportions to draw before giving up.
+const DRAWS: usize = 200_000_000;
+/// Proportions of one division: beyond this, labels are hardly classes.
+const MOST: usize = 20_000_000;
 
 /// How many samples of each class each client gets.
 pub(super) fn counts(
@@ -25,7 +30,12 @@ pub(super) fn counts(
     let labels = data.train.labels().ok_or(PartitionError::NoClasses)?;
     let mut members = vec![0usize; data.classes];
     labels.iter().for_each(|label| members[*label as usize] += 1);
-    for attempt in 0..TRIES {
+    let cells = data.classes.saturating_mul(clients);
+    if cells > MOST {
+        return Err(PartitionError::Vast { classes: data.classes, clients });
+    }
+    let tries = (DRAWS / cells.max(1)).clamp(10, TRIES) as u64;
+    for attempt in 0..tries {
         let counts: Vec<Vec<u32>> = members
             .iter()
             .enumerate()
@@ -40,7 +50,7 @@ pub(super) fn counts(
         }
     }
     let alpha = alpha.to_string();
-    Err(PartitionError::Unlucky { alpha, clients, least, tries: TRIES, seed })
+    Err(PartitionError::Unlucky { alpha, clients, least, tries, seed })
 }
 
 /// Which samples each client gets.
@@ -104,6 +114,7 @@ fn cut(all: usize, proportions: &[f64]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Features, Samples, Targets};
 
     /// E[p_i] = 1/m, E[p_i²] = (α + 1)/(m(mα + 1)).
     #[test]
@@ -132,6 +143,28 @@ mod tests {
             assert!(p.iter().all(|p| p.is_finite()));
             assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn labels_that_are_no_classes_are_refused_at_once() {
+        let all = 60_000;
+        let samples = |count: usize| Samples {
+            x: Features::Bytes(vec![0; count]),
+            y: Targets::Classes((0..count as u32).collect()),
+        };
+        let data = Dataset {
+            name: "ids".into(),
+            shape: vec![1, 1, 1],
+            classes: all,
+            class_names: Vec::new(),
+            train: samples(all),
+            test: samples(0),
+            mean: vec![0.0],
+            std: vec![1.0],
+            clients: None,
+        };
+        let error = counts(&data, 1000, 0.1, 10, 1).unwrap_err();
+        assert!(error.to_string().contains("are they classes?"), "{error}");
     }
 
     #[test]

@@ -34,6 +34,8 @@ fn classes_are_the_labels_in_numeric_order() {
     assert_eq!(clients.of.iter().filter(|client| **client == 1).count(), 1, "q keeps its only one");
     let svm = load("t.svm", "1 1:2\n-1 2:3\n1 1:1\n-1 1:9\n", |_| {}).unwrap();
     assert_eq!((svm.class_names, svm.shape), (vec!["-1".into(), "1".into()], vec![2]));
+    let zeros = load("t.csv", "y,a\n-0,1\n0,2\n1,3\n-0,4\n", |_| {}).unwrap();
+    assert_eq!(zeros.class_names, ["0", "1"], "both zeros are one class");
 }
 
 #[test]

@@ -1,12 +1,8 @@
 //! The data on a device, and the batches that come from it.
 
-use crate::data::{Augment, CropFlip, Dataset, Features, PADDING, Samples, Targets};
+use crate::data::{Augment, CropFlip, Dataset, Features, PADDING, STANDARDISED, Samples, Targets};
 use crate::random::Stream;
 use tch::{Device, Kind, Tensor};
-
-/// Bytes that standardised images may take up. Standardising batch by batch costs a small network
-/// about a thirtieth of its time; data beyond this belong to networks that do not notice.
-const STANDARDISED: usize = 256 << 20;
 
 /// Samples that stay on a device. Many images stay bytes there, and are standardised batch by batch.
 pub(super) struct Feed {
@@ -61,10 +57,10 @@ impl Feed {
         (self.standardised(x), y)
     }
 
-    /// Samples `from..from + len` and their targets.
+    /// Samples `from..from + len` and their targets. A copy: somebody's network may work in place.
     pub(super) fn slice(&self, from: usize, len: usize) -> (Tensor, Tensor) {
-        let (from, len) = (from as i64, len as i64);
-        (self.standardised(self.x.narrow(0, from, len)), self.y.narrow(0, from, len))
+        let part = |all: &Tensor| all.narrow(0, from as i64, len as i64).copy();
+        (self.standardised(part(&self.x)), part(&self.y))
     }
 
     fn standardised(&self, x: Tensor) -> Tensor {

@@ -1,6 +1,7 @@
 //! Networks as lists of layers: what parameters they have, and what they do with them.
 
-use crate::random::{Stream, index};
+use crate::random::Stream;
+use rand::Rng;
 use tch::{Device, Tensor};
 
 /// One layer of a network. Whatever has parameters has a name, under which PyTorch finds them.
@@ -171,8 +172,8 @@ pub(super) fn forward(
 /// generator belongs to all threads.
 fn mask(rng: &mut Stream, part: f64, shape: &[i64], device: Device) -> Tensor {
     let units = shape.iter().product::<i64>();
-    let (dropped, kept) = ((part * 65_536.0) as u32, (1.0 / (1.0 - part)) as f32);
-    let unit = |_| if index(rng, 65_536) < dropped { 0.0 } else { kept };
+    let (dropped, kept) = ((part * 2f64.powi(32)) as u64, (1.0 / (1.0 - part)) as f32);
+    let unit = |_| if u64::from(rng.next_u32()) < dropped { 0.0 } else { kept };
     let mask: Vec<f32> = (0..units).map(unit).collect();
     Tensor::from_slice(&mask).reshape(shape).to_device(device)
 }

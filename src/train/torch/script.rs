@@ -29,8 +29,13 @@ impl Script {
         let named = module.named_parameters().map_err(|error| {
             wrong(format!("its parameters: {}", first_line(&error.to_string())))
         })?;
-        let trainable: Vec<_> =
-            named.into_iter().filter(|(_, leaf)| leaf.requires_grad()).collect();
+        let mut trainable: Vec<(String, Tensor)> = Vec::new();
+        for (name, leaf) in named.into_iter().filter(|(_, leaf)| leaf.requires_grad()) {
+            // Layers may share a parameter: it is one all the same, under its first name.
+            if !trainable.iter().any(|(_, known)| known.data_ptr() == leaf.data_ptr()) {
+                trainable.push((name, leaf));
+            }
+        }
         if trainable.is_empty() {
             return Err(wrong("it has no trainable parameters".into()));
         }

@@ -1,7 +1,7 @@
 //! A network on a device that one thread at a time computes with.
 
 use super::layer::{Layer, Parameter, forward, parameters};
-use super::script::Script;
+use super::script::{Script, first_line};
 use super::{Net, TorchError};
 use crate::random::Stream;
 use tch::{Device, Tensor, no_grad};
@@ -86,7 +86,9 @@ impl Worker {
         match &self.body {
             Body::Layers(layers) => forward(layers, &mut self.leaves.iter(), x, masks),
             // It was tried when the scenario was read.
-            Body::Script(script) => script.forward(&x).unwrap_or_else(|error| panic!("{error}")),
+            Body::Script(script) => script
+                .forward(&x)
+                .unwrap_or_else(|error| panic!("{}", first_line(&error.to_string()))),
         }
     }
 
