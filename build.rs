@@ -1,10 +1,35 @@
-//! With the feature `torch`: programs know where the libraries of libtorch are.
+//! Puts the script of the report page together. With the feature `torch`, programs also learn where
+//! the libraries of libtorch are.
 
-use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    page_script();
+    libtorch();
+}
+
+/// All files of the page's script in one, by their names.
+fn page_script() {
+    let folder = Path::new("src/report/page/js");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let entries = fs::read_dir(folder).expect("the folder of the page's script");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "js"));
+    files.sort();
+    let parts: Vec<String> = files
+        .iter()
+        .map(|file| {
+            println!("cargo:rerun-if-changed={}", file.display());
+            fs::read_to_string(file).expect("a part of the page's script")
+        })
+        .collect();
+    let out = env::var_os("OUT_DIR").expect("cargo says where things go");
+    fs::write(Path::new(&out).join("page.js"), parts.concat()).expect("a place for the script");
+}
+
+fn libtorch() {
     // What torch-sys says about where it found libtorch. Nothing without the feature, and nothing on
     // Windows, where programs cannot know such a thing.
     let Some(libraries) = env::var_os("DEP_TCH_LIBTORCH_LIB").map(PathBuf::from) else {

@@ -16,6 +16,7 @@ mod carriage;
 mod client;
 mod curfew;
 mod ending;
+mod interrupt;
 mod journey;
 mod lane;
 mod recorder;
@@ -23,4 +24,5 @@ mod server;
 mod simulate;
 
 pub use ending::RunError;
+pub use interrupt::Interrupt;
 pub use simulate::{Finished, Pacemaker, Progress, Simulation, simulate};

@@ -4,10 +4,12 @@ mod arguments;
 mod bars;
 mod calibrate;
 mod data;
+mod report;
 mod trace;
 
 pub use arguments::Arguments;
 
+use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
@@ -24,6 +26,9 @@ const BAD_USAGE: u8 = 2;
 /// An `[[expect]]` was not met.
 const NOT_MET: u8 = 3;
 
+/// The user ended it: as shells say it of a program that Ctrl-C ends.
+const INTERRUPTED: u8 = 130;
+
 /// Does what the command line says.
 pub fn main(arguments: Arguments) -> ExitCode {
     arguments.start_logging();
@@ -31,6 +36,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Run(run) => run_scenario(run, arguments.quiet),
         Command::Check(check) => check_scenario(check, arguments.quiet),
         Command::Theory(theory) => predict(theory, arguments.quiet),
+        Command::Report(arguments) => report::report(arguments),
         Command::Data(command) => data::data(command),
         Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),
         Command::Trace(command) => trace::trace(command, arguments.quiet),
@@ -74,7 +80,8 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
-    let mut bars = Bars::new(&scenario, quiet || arguments.json);
+    let interrupt = listen_for_signals(quiet);
+    let mut bars = Bars::new(&scenario, quiet || arguments.json, interrupt.clone());
     let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
         // Nothing was run: the scenario asks for something that cannot be.
@@ -94,16 +101,38 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         let mut text = heading(&scenario);
         text.push_str(&results(&summary, style()));
         if let Some(out) = &options.out {
-            text.push_str(&format!("written to {}\n", out.display()));
+            text.push_str(&format!("written to {0}; see {0}/report.html\n", out.display()));
         }
         text
     };
     print(&text)?;
+    if interrupt.is_set() {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     if run::has_failed(&scenario, &summary) {
         return Ok(ExitCode::from(FAILED));
     }
     let met = summary.expect.iter().all(|expect| expect.ok || expect.skipped);
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::from(NOT_MET) })
+}
+
+/// The first Ctrl-C, or signal to terminate, ends the run in order; the second at once.
+fn listen_for_signals(quiet: bool) -> Interrupt {
+    let interrupt = Interrupt::default();
+    let told = interrupt.clone();
+    let heard = ctrlc::set_handler(move || {
+        if told.set() {
+            std::process::exit(INTERRUPTED.into());
+        }
+        if !quiet {
+            let text = "\nending after the next aggregation; once more to end at once";
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+    });
+    if let Err(error) = heard {
+        tracing::debug!(%error, "signals are not heard");
+    }
+    interrupt
 }
 
 fn check_scenario(arguments: &CheckArguments, quiet: bool) -> Result<ExitCode, Problem> {

@@ -3,6 +3,7 @@
 use crate::clock::{SimTime, Span};
 use crate::metric::{Gradients, Metric, Metrics};
 use std::fmt;
+use std::sync::Arc;
 
 /// How a client's participation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,6 +168,17 @@ pub struct RoundRow {
     pub gradients: Option<Gradients>,
 }
 
+/// What everybody weighed when the run ended.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// Shares p_i: what a client should weigh.
+    pub p: Arc<[f64]>,
+    /// Effective weights ŵ_i: what it has weighed.
+    pub effective: Vec<f64>,
+    /// Everybody's class.
+    pub classes: Arc<[u16]>,
+}
+
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopReason {
@@ -180,6 +192,8 @@ pub enum StopReason {
     Deserted,
     /// Everybody who is asked vanishes at that very instant, so that time stands still.
     Unreachable,
+    /// The user wanted it to end.
+    Interrupted,
     /// The model blew up.
     Diverged(Divergence),
 }
@@ -218,6 +232,7 @@ impl StopReason {
             StopReason::Target => "target",
             StopReason::Deserted => "deserted",
             StopReason::Unreachable => "unreachable",
+            StopReason::Interrupted => "interrupted",
             StopReason::Diverged(_) => "diverged",
         }
     }

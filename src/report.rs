@@ -5,9 +5,11 @@
 //! first moment that it is incomplete, and stops saying so only when everything is written.
 
 mod clients_csv;
+mod findings;
 mod folder;
 mod latency;
 mod ledger;
+mod page;
 mod rounds_csv;
 mod row_file;
 mod summary;
@@ -15,9 +17,11 @@ mod tensors;
 mod terminal;
 
 pub use clients_csv::ClientsCsv;
+pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub use folder::{FolderError, RunFolder};
 pub use latency::{Phase, Phases, write_hlog};
 pub use ledger::{Files, Ledger, Listener};
+pub use page::{PageError, write_page};
 pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};
 pub use summary::{

@@ -23,11 +23,14 @@ pub use theory::{
 };
 pub use trainer::trainer;
 
-use crate::actors::{Finished, Pacemaker, Progress, RunError, Simulation, simulate};
+use crate::actors::{Finished, Interrupt, Pacemaker, Progress, RunError, Simulation, simulate};
 use crate::clock::{SimTime, Span};
+use crate::metric::Bound;
+use crate::policy::Target;
 use crate::report::{
-    ClientsCsv, FileError, Files, FolderError, Ledger, OverSeeds, Phases, RoundsCsv, RunFolder,
-    Status, Summary, save_tensors, write_hlog,
+    ClientsCsv, Detail, FileError, Files, Findings, FolderError, Gathering, Ledger, MOST_RUNS,
+    Mark, OverSeeds, PageError, Phases, RoundsCsv, RunFolder, Status, Summary, save_tensors,
+    write_hlog, write_page,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use crate::train::DeviceChoice;
@@ -62,6 +65,9 @@ pub enum Error {
     /// A file in it.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The page about it.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// A run cannot be set up.
     #[error("variant {variant}: {source}")]
     #[allow(missing_docs)]
@@ -78,6 +84,10 @@ pub trait Observer {
     fn begin(&mut self, variant: &Variant, seed: u64) -> Option<Progress>;
     /// The run is over.
     fn end(&mut self);
+    /// Who may want everything to end before its time.
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::default()
+    }
 }
 
 /// Nobody watches.
@@ -132,7 +142,20 @@ pub fn run_with(
         over_seeds: Vec::new(),
         expect: Vec::new(),
     };
-    let result = run_all(scenario, options, folder.as_ref(), observer, builder, &mut summary);
+    let mut findings = Findings {
+        description: scenario.description.clone(),
+        target: scenario.variants.first().and_then(|variant| target(&variant.plan)),
+        repeat: repeat(options),
+        ..Findings::default()
+    };
+    let result = run_all(
+        scenario,
+        options,
+        folder.as_ref(),
+        observer,
+        builder,
+        (&mut summary, &mut findings),
+    );
     let logged = match &folder {
         Some(folder) => write_latencies(folder, &summary, scenario.repeats),
         None => Ok(()),
@@ -141,14 +164,17 @@ pub fn run_with(
     // The first trouble is the one to report; it may well be the cause of the next.
     let result = result.and(logged.map_err(Error::from));
     match &result {
+        Ok(()) if observer.interrupt().is_set() => summary.status = Status::Interrupted,
         Ok(()) => {
             summary.expect = judge(scenario, &summary.variants, options.timing_only);
             summary.status = Status::Complete;
         }
         Err(error) => summary.error = Some(error.to_string()),
     }
+    let runs = all_runs(scenario);
+    findings.left_out = runs.saturating_sub(MOST_RUNS);
     let written = match &folder {
-        Some(folder) => folder.write_summary(&summary),
+        Some(folder) => write_all(folder, &summary, &findings),
         None => Ok(()),
     };
     result?;
@@ -162,7 +188,7 @@ fn run_all(
     folder: Option<&RunFolder>,
     observer: &mut dyn Observer,
     builder: Builder<'_>,
-    summary: &mut Summary,
+    (summary, findings): (&mut Summary, &mut Findings),
 ) -> Result<(), Error> {
     let mut files = None;
     if let Some(folder) = folder {
@@ -179,13 +205,20 @@ fn run_all(
     let mut told = Instant::now();
     for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
-            let one = One { scenario, variant, seed, builder, pacemaker, folder };
+            let has_room = folder.is_some() && findings.runs.len() < MOST_RUNS;
+            let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
+            let interrupt = observer.interrupt();
+            let one =
+                One { scenario, variant, seed, builder, pacemaker, folder, detail, interrupt };
             info!(variant = variant.name, seed, "run begins");
             let progress = observer.begin(variant, seed);
-            let result = one.run(&mut files, progress, summary);
+            let result = one.run(&mut files, progress, (summary, findings));
             observer.end();
             one.log_end(&result, summary);
             result?;
+            if one.interrupt.is_set() {
+                return Ok(());
+            }
             // Killed in a later run, the folder still tells of those that are over; thousands of
             // short ones need not be told one by one.
             if let Some(folder) = folder
@@ -207,6 +240,9 @@ struct One<'a> {
     builder: Builder<'a>,
     pacemaker: Pacemaker,
     folder: Option<&'a RunFolder>,
+    /// How much of it can be shown; `None`: nothing.
+    detail: Option<Detail>,
+    interrupt: Interrupt,
 }
 
 impl One<'_> {
@@ -214,7 +250,7 @@ impl One<'_> {
         &self,
         files: &mut Option<Files>,
         progress: Option<Progress>,
-        summary: &mut Summary,
+        (summary, findings): (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
         let began = Instant::now();
         let plan = &self.variant.plan;
@@ -223,18 +259,24 @@ impl One<'_> {
             Error::Build { variant, source }
         })?;
         let Built { server, world, training } = built;
-        let ledger = Ledger::new(
+        let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
+        let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
+        let mut ledger = Ledger::new(
             &self.variant.name,
             self.seed,
-            world.fleet.class_names(),
-            plan.task.clients,
+            (classes, &sizes),
             plan.stop.target,
             (self.scenario.record_clients, self.scenario.seed),
             files.take(),
         );
+        if let Some(detail) = self.detail {
+            ledger.gather(Gathering::new(detail, plan.task.clients, marks));
+        }
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
         let (seed, pacemaker) = (self.seed, self.pacemaker);
-        let simulation = Simulation { seed, server, world, ledger, pacemaker, stop_time, progress };
+        let interrupt = self.interrupt.clone();
+        let simulation =
+            Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
         let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
@@ -242,6 +284,7 @@ impl One<'_> {
         let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
         let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
+        findings.runs.extend(ledger.findings());
         summary.variants.push(ledger.summary(
             result.as_ref().ok().copied(),
             began.elapsed().as_secs_f64(),
@@ -294,6 +337,43 @@ fn warn_if_too_fast(simulation: &Simulation) {
             real * 1e3
         );
     }
+}
+
+fn all_runs(scenario: &Scenario) -> usize {
+    scenario.variants.len() * scenario.repeats as usize
+}
+
+/// What is written when everything is over, the summary first: it is what counts.
+fn write_all(folder: &RunFolder, summary: &Summary, findings: &Findings) -> Result<(), Error> {
+    folder.write_summary(summary)?;
+    folder.write_findings(findings)?;
+    Ok(write_page(&[folder.path().to_owned()], &folder.file("report.html"))?)
+}
+
+/// The metric that ends a run, as the page wants it.
+fn target(plan: &Plan) -> Option<serde_json::Value> {
+    let Target { metric, bound } = plan.stop.target?;
+    let mut target = serde_json::Map::new();
+    target.insert("metric".into(), metric.name().into());
+    let (name, value) = match bound {
+        Bound::AtLeast(value) => ("at_least", value),
+        Bound::AtMost(value) => ("at_most", value),
+    };
+    target.insert(name.into(), value.into());
+    Some(target.into())
+}
+
+/// What a user types to have the same run again.
+fn repeat(options: &Options) -> String {
+    let Some(out) = options.out.as_ref().map(|out| out.display()) else {
+        return String::new();
+    };
+    let timing = if options.timing_only { " --timing-only" } else { "" };
+    let clock = match options.pacemaker {
+        Pacemaker::Virtual => String::new(),
+        Pacemaker::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
+    };
+    format!("gruppetto run {out}/scenario.toml{timing}{clock} --out {out}-again")
 }
 
 /// The variant's name, and its seed where there are several.

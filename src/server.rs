@@ -31,7 +31,7 @@ use crate::compress::Residuals;
 use crate::policy::{
     Asked, Close, Closing, Durations, Late, Selector, ServerConfig, Stop, Verdict,
 };
-use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason};
+use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason, Weights};
 use crate::solver::{Controls, Correction, Heard, Recipe};
 use crate::theory::Meter;
 use crate::train::Measured;
@@ -355,6 +355,12 @@ impl Server {
     /// The meter.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
+    }
+
+    /// What everybody weighs.
+    pub fn weights(&self) -> Weights {
+        let (p, classes) = (self.meter.shares(), self.attendance.classes());
+        Weights { p, effective: self.meter.effective_weights(), classes }
     }
 
     /// How many clients are still on their way.

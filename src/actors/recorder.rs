@@ -4,7 +4,7 @@ use super::ending::{Ending, RunError, Trouble};
 use super::simulate::Progress;
 use crate::clock::SimTime;
 use crate::metric::Metrics;
-use crate::record::{Account, ClientRow, RoundRow};
+use crate::record::{Account, ClientRow, RoundRow, Weights};
 use crate::report::{FileError, Ledger};
 use crate::theory::Consistency;
 use crate::train::{Measured, describe};
@@ -26,7 +26,7 @@ pub(super) enum Happened {
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Measured),
-    Ended { now: SimTime, accounts: Vec<Account>, consistency: Consistency },
+    Ended { now: SimTime, accounts: Vec<Account>, consistency: Consistency, weights: Weights },
 }
 
 /// The simulation's end of it.
@@ -139,8 +139,8 @@ impl Scribe {
                 }
             }
             Happened::Measured(now, measured) => ledger.measured(now, &measured),
-            Happened::Ended { now, accounts, consistency } => {
-                ledger.ended(now, accounts, consistency);
+            Happened::Ended { now, accounts, consistency, weights } => {
+                ledger.ended(now, accounts, consistency, weights);
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::carriage::Lanes;
 use super::client::{Arrived, ClientActor, Surroundings, Upset};
 use super::curfew::{Curfew, Curfewed};
 use super::ending::Ending;
+use super::interrupt::Interrupt;
 use super::recorder::{Happened, Recorder};
 use crate::client::World;
 use crate::clock::{Clock, SimTime};
@@ -24,6 +25,13 @@ const ROWS: usize = 512;
 /// as there are, it will go on like this.
 const LOST_AT_ONCE: usize = 10_000;
 
+/// Whom the server tells what happens, and who may tell it to end.
+pub(super) struct Post {
+    pub(super) ending: Rc<Ending>,
+    pub(super) recorder: Rc<Recorder>,
+    pub(super) interrupt: Interrupt,
+}
+
 /// The end of a run, once everybody has been called back.
 struct Halting {
     now: SimTime,
@@ -35,6 +43,7 @@ pub(super) struct ServerActor {
     clock: Clock,
     ending: Rc<Ending>,
     recorder: Rc<Recorder>,
+    interrupt: Interrupt,
     /// Taken by the first start, which knows the server's address.
     world: Option<World>,
     around: Option<Rc<Surroundings>>,
@@ -65,8 +74,7 @@ impl ServerActor {
         server: Server,
         world: World,
         clock: Clock,
-        ending: Rc<Ending>,
-        recorder: Rc<Recorder>,
+        Post { ending, recorder, interrupt }: Post,
         stop_time: Option<SimTime>,
     ) -> Self {
         let clients = (0..world.fleet.devices.len()).map(|_| None).collect();
@@ -76,6 +84,7 @@ impl ServerActor {
             clock,
             ending,
             recorder,
+            interrupt,
             world: Some(world),
             around: None,
             clients,

@@ -1,8 +1,9 @@
 //! Sets the actors up, waits for the end, and takes them down.
 
 use super::ending::{Ending, RunError};
+use super::interrupt::Interrupt;
 use super::recorder::Recorder;
-use super::server::{ServerActor, TakeModel};
+use super::server::{Post, ServerActor, TakeModel};
 use crate::client::World;
 use crate::clock::{self, Clock, SimTime};
 use crate::record::StopReason;
@@ -39,6 +40,8 @@ pub struct Simulation {
     pub stop_time: Option<SimTime>,
     /// Who wants to see how far it is.
     pub progress: Option<Progress>,
+    /// Who may want it to end.
+    pub interrupt: Interrupt,
 }
 
 /// A run that ended.
@@ -70,7 +73,8 @@ fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
-    let Simulation { seed, server, world, ledger, pacemaker, stop_time, progress } = simulation;
+    let Simulation { seed, server, world, ledger, pacemaker, .. } = simulation;
+    let Simulation { stop_time, progress, interrupt, .. } = simulation;
     let clock = match pacemaker {
         Pacemaker::Virtual => Clock::virtual_time(),
         Pacemaker::Wall(speedup) => Clock::wall(speedup),
@@ -78,9 +82,8 @@ async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     clock.reserve(world.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
     let recorder = Rc::new(Recorder::start(ledger, ending.clone(), progress)?);
-    let server =
-        ServerActor::new(server, world, clock.clone(), ending.clone(), recorder.clone(), stop_time)
-            .start();
+    let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt };
+    let server = ServerActor::new(server, world, clock.clone(), post, stop_time).start();
     let stalled = tokio::select! {
         biased;
         () = ending.wait() => false,

@@ -2,6 +2,7 @@
 
 use super::calibrate::CalibrateArguments;
 use super::data::DataCommand;
+use super::report::ReportArguments;
 use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
 use crate::run::{Assumptions, Options};
@@ -43,6 +44,8 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Validate a scenario and print the resolved plan
     Check(CheckArguments),
+    /// Write report.html of a finished run again, or one page about several runs
+    Report(ReportArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
     /// What is learned from: look at data and at how it is spread over clients

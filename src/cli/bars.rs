@@ -1,6 +1,6 @@
 //! A progress bar for every run.
 
-use crate::actors::Progress;
+use crate::actors::{Interrupt, Progress};
 use crate::clock::Span;
 use crate::metric::Metric;
 use crate::policy::Stop;
@@ -19,12 +19,13 @@ pub(super) struct Bars {
     repeats: u64,
     hidden: bool,
     bar: Option<ProgressBar>,
+    interrupt: Interrupt,
 }
 
 impl Bars {
-    pub(super) fn new(scenario: &Scenario, hidden: bool) -> Self {
+    pub(super) fn new(scenario: &Scenario, hidden: bool, interrupt: Interrupt) -> Self {
         let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
-        Bars { width: width.min(20), repeats: scenario.repeats, hidden, bar: None }
+        Bars { width: width.min(20), repeats: scenario.repeats, hidden, bar: None, interrupt }
     }
 }
 
@@ -57,6 +58,10 @@ impl Observer for Bars {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 }
 

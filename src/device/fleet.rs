@@ -219,6 +219,13 @@ impl Fleet {
         self.classes.iter().map(|class| class.name.clone()).collect()
     }
 
+    /// Clients of each class.
+    pub fn class_sizes(&self) -> Vec<u64> {
+        let mut sizes = vec![0; self.classes.len()];
+        self.devices.iter().for_each(|device| sizes[usize::from(device.class)] += 1);
+        sizes
+    }
+
     /// What a client's device is like when nothing else is said.
     pub fn nominal(&self, client: u32) -> Spell {
         let Wire { up, down, .. } = self.wires[client as usize];

@@ -1,5 +1,6 @@
 //! The folder of a run.
 
+use super::findings::Findings;
 use super::row_file::FileError;
 use super::summary::Summary;
 use std::fs;
@@ -28,8 +29,15 @@ pub enum FolderError {
 }
 
 /// The files of a run that `--force` may replace.
-const OURS: [&str; 5] =
-    ["scenario.toml", "summary.json", "rounds.csv", "clients.csv", "latency.hlog"];
+const OURS: [&str; 7] = [
+    "scenario.toml",
+    "summary.json",
+    "rounds.csv",
+    "clients.csv",
+    "latency.hlog",
+    "findings.json",
+    "report.html",
+];
 
 /// A folder that belongs to this run alone.
 pub struct RunFolder {
@@ -81,6 +89,12 @@ impl RunFolder {
         let mut json = serde_json::to_vec_pretty(summary).expect("a summary is plain data");
         json.push(b'\n');
         self.write("summary.json", &json)
+    }
+
+    /// Writes `findings.json`.
+    pub fn write_findings(&self, findings: &Findings) -> Result<(), FileError> {
+        let json = serde_json::to_vec(findings).expect("findings are plain data");
+        self.write("findings.json", &json)
     }
 }
 

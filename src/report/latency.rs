@@ -105,6 +105,11 @@ impl Phases {
         &self.histograms[phase as usize]
     }
 
+    /// The longest time of a phase, exactly.
+    pub fn longest(&self, phase: Phase) -> Span {
+        self.longest[phase as usize]
+    }
+
     /// Percentiles of a phase, in seconds.
     pub fn summary(&self, phase: Phase) -> LatencySummary {
         let histogram = self.get(phase);

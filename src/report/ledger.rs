@@ -3,6 +3,7 @@
 mod used;
 
 use super::clients_csv::{ClientsCsv, recorded};
+use super::findings::{ByClass, Classes, Gathering, RunFindings};
 use super::latency::Phases;
 use super::rounds_csv::RoundsCsv;
 use super::row_file::FileError;
@@ -13,7 +14,7 @@ use super::summary::{
 use crate::clock::SimTime;
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::policy::Target;
-use crate::record::{Account, ClientRow, OUTCOMES, Outcome, RoundRow, StopReason};
+use crate::record::{Account, ClientRow, OUTCOMES, Outcome, RoundRow, StopReason, Weights};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
@@ -34,6 +35,15 @@ pub trait Listener: Send {
     fn closed(&mut self, round: &RoundRow, used: &[ClientRow]);
 }
 
+/// An update of the open round.
+struct Open {
+    /// Where its class is told of.
+    class: usize,
+    tau: u64,
+    staleness: u64,
+    compute: u64,
+}
+
 /// What is known of a run so far.
 pub struct Ledger {
     name: String,
@@ -49,16 +59,14 @@ pub struct Ledger {
     /// Rows that wait for the end of their round, which gives them their weight.
     waiting: Vec<ClientRow>,
     target: Option<(Target, TargetReached)>,
-    phases: Phases,
-    /// Of those whose updates did not move the model.
-    outcomes: [u64; OUTCOMES],
+    told_apart: Classes,
+    by_class: Vec<ByClass>,
+    gathering: Option<Gathering>,
     accounts: Vec<Account>,
-    losses: Losses,
     waited: Waited,
-    lost: u128,
     used: Used,
     /// Updates of the open round: used once it closes, unfinished if it never does.
-    open: Used,
+    open: Vec<Open>,
     local_steps: u64,
     rounds: u64,
     now: SimTime,
@@ -77,12 +85,13 @@ impl Ledger {
     pub fn new(
         name: &str,
         seed: u64,
-        classes: Vec<String>,
-        clients: usize,
+        (classes, sizes): (Vec<String>, &[u64]),
         target: Option<Target>,
         (record, record_seed): (RecordClients, u64),
         files: Option<Files>,
     ) -> Self {
+        let clients = sizes.iter().sum::<u64>() as usize;
+        let told_apart = Classes::new(&classes, sizes);
         let none = TargetReached { reached: false, rounds: None, virtual_seconds: None };
         Ledger {
             prefix: format!("{name},{seed}"),
@@ -95,14 +104,13 @@ impl Ledger {
             heard: Vec::new(),
             waiting: Vec::new(),
             target: target.map(|target| (target, none)),
-            phases: Phases::default(),
-            outcomes: [0; OUTCOMES],
+            by_class: vec![ByClass::default(); told_apart.len()],
+            told_apart,
+            gathering: None,
             accounts: Vec::new(),
-            losses: Losses::default(),
             waited: Waited::default(),
-            lost: 0,
             used: Used::NONE,
-            open: Used::NONE,
+            open: Vec::new(),
             local_steps: 0,
             rounds: 0,
             now: SimTime::ZERO,
@@ -121,30 +129,35 @@ impl Ledger {
         self.listener = Some(listener);
     }
 
+    /// Somebody will want to look at the run.
+    pub fn gather(&mut self, gathering: Gathering) {
+        self.gathering = Some(gathering);
+    }
+
     /// The model was measured before the first round.
     pub fn began(&mut self, metrics: Metrics) {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.measured(0, SimTime::ZERO, &metrics);
+        }
         self.start = metrics;
         self.metrics = metrics;
     }
 
     /// Clients came back.
     pub fn arrived(&mut self, rows: Vec<ClientRow>) {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.arrived(&rows);
+        }
         for row in &rows {
-            let compute = u128::from(row.compute.nanos());
             self.digest_row(row);
-            if row.outcome == Outcome::Unfinished {
-                // It was called back: how long it would have taken nobody knows.
-                self.outcomes[Outcome::Unfinished as usize] += 1;
-                continue;
+            let class = self.told_apart.place(row.class);
+            self.by_class[class].arrived(row);
+            if row.outcome != Outcome::Unfinished {
+                self.local_steps += row.tau;
             }
-            self.phases.add(row);
-            self.local_steps += row.tau;
             if row.outcome == Outcome::Used {
-                self.open.add(Used { count: 1, tau: [row.tau; 3], compute });
-            } else {
-                self.outcomes[row.outcome as usize] += 1;
-                self.losses.add(row);
-                self.lost += compute;
+                let (tau, staleness, compute) = (row.tau, row.staleness, row.compute.nanos());
+                self.open.push(Open { class, tau, staleness, compute });
             }
         }
         if self.listener.is_some() {
@@ -170,7 +183,13 @@ impl Ledger {
         }
         self.rounds = row.round;
         self.waited.add(row.waited);
-        self.used.add(std::mem::replace(&mut self.open, Used::NONE));
+        for Open { class, tau, staleness, compute } in self.open.drain(..) {
+            self.by_class[class].used(tau, staleness);
+            self.used.add(Used { count: 1, tau: [tau; 3], compute: compute.into() });
+        }
+        if let Some(gathering) = &mut self.gathering {
+            gathering.closed(row);
+        }
         self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
         for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
             self.digest.update(&bits.to_le_bytes());
@@ -192,6 +211,9 @@ impl Ledger {
             self.gradients = Some(*gradients);
             self.spread.add(gradients.of_surrogate, gradients.mean_square);
         }
+        if let Some(gathering) = &mut self.gathering {
+            gathering.measured(self.rounds, now, metrics);
+        }
         self.metrics = *metrics;
         self.best.keep_best(metrics);
         for (_, value) in metrics.iter() {
@@ -206,11 +228,28 @@ impl Ledger {
         }
     }
 
-    /// The run ended at `now`, with `on_the_way` clients not back, and the meter read afresh.
-    pub fn ended(&mut self, now: SimTime, accounts: Vec<Account>, consistency: Consistency) {
+    /// The run ended at `now`, with the meter read afresh.
+    pub fn ended(
+        &mut self,
+        now: SimTime,
+        accounts: Vec<Account>,
+        consistency: Consistency,
+        weights: Weights,
+    ) {
         self.now = now;
         self.accounts = accounts;
         self.consistency = consistency;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.ended(weights);
+        }
+        self.give_up_open();
+    }
+
+    /// The open round will not close: its updates were for nothing.
+    fn give_up_open(&mut self) {
+        for Open { class, compute, .. } in self.open.drain(..) {
+            self.by_class[class].unfinished(compute);
+        }
     }
 
     /// Rounds closed so far, the time, and the last metrics: what a progress bar shows.
@@ -221,6 +260,7 @@ impl Ledger {
     /// Gives the files back, with everything in them that is known; rows of a round that never
     /// closed have no weight and were not used.
     pub fn take_files(&mut self) -> Result<Option<Files>, FileError> {
+        self.give_up_open();
         for row in self.waiting.iter_mut().filter(|row| row.outcome == Outcome::Used) {
             row.outcome = Outcome::Unfinished;
         }
@@ -241,16 +281,22 @@ impl Ledger {
         model_digest: String,
     ) -> VariantSummary {
         let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
-        let mut outcomes = self.outcomes;
-        outcomes[Outcome::Used as usize] = used;
-        outcomes[Outcome::Unfinished as usize] += self.open.count;
-        let (lost, kept) = ((self.lost + self.open.compute) as f64, kept as f64);
+        let (mut phases, mut losses) = (Phases::default(), Losses::default());
+        let (mut outcomes, mut lost) = ([0; OUTCOMES], 0);
+        for class in &self.by_class {
+            phases.merge(&class.phases);
+            losses.merge(&class.losses);
+            outcomes.iter_mut().zip(class.outcomes).for_each(|(sum, count)| *sum += count);
+            lost += class.wasted;
+        }
+        let (lost, kept) = (lost as f64, kept as f64);
         VariantSummary {
             name: self.name.clone(),
             seed: self.seed,
             status: match stopped {
                 None => Status::Incomplete,
                 Some(StopReason::Diverged(_)) => Status::Diverged,
+                Some(StopReason::Interrupted) => Status::Interrupted,
                 Some(_) => Status::Complete,
             },
             stopped_by: stopped.map_or("", StopReason::name),
@@ -274,9 +320,9 @@ impl Ledger {
                 mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
                 max: most,
             },
-            latency_seconds: self.phases.clone(),
+            latency_seconds: phases,
             outcomes,
-            losses: self.losses,
+            losses,
             waited: self.waited,
             time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
             waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
@@ -289,6 +335,13 @@ impl Ledger {
             digest: format!("{:032x}", self.digest.digest128()),
             model_digest,
         }
+    }
+
+    /// The run as it can be drawn, if somebody wanted that.
+    pub fn findings(&self) -> Option<RunFindings> {
+        let (name, classes) = ((self.name.as_str(), self.seed), &self.told_apart);
+        let gathering = self.gathering.as_ref()?;
+        Some(gathering.findings(name, self.now, classes, &self.by_class, &self.accounts))
     }
 
     /// What Theorem 2 makes of what was measured.

@@ -101,6 +101,8 @@ pub enum Status {
     Incomplete,
     /// Its model blew up.
     Diverged,
+    /// The user ended it: everything up to then is here.
+    Interrupted,
 }
 
 /// How a run's model blew up.
@@ -118,7 +120,7 @@ pub struct VariantSummary {
     pub name: String,
     pub seed: u64,
     pub status: Status,
-    /// Why it ended: rounds, time, target, deserted, unreachable or diverged; empty if it failed.
+    /// Why it ended: rounds, time, target, deserted, unreachable, interrupted or diverged; empty if it failed.
     pub stopped_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<Diverged>,
@@ -180,7 +182,21 @@ pub struct Legs {
     pub upload: u64,
 }
 
+impl Legs {
+    fn merge(&mut self, other: &Legs) {
+        self.download += other.download;
+        self.compute += other.compute;
+        self.upload += other.upload;
+    }
+}
+
 impl Losses {
+    /// Adds everybody of another count.
+    pub fn merge(&mut self, other: &Losses) {
+        self.dropped.merge(&other.dropped);
+        self.offline.merge(&other.offline);
+    }
+
     /// Counts a client that was lost.
     pub fn add(&mut self, row: &ClientRow) {
         let legs = match row.outcome {

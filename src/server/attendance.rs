@@ -128,6 +128,11 @@ impl Attendance {
         presence.remove(client, &mut count(free_since, candidates));
     }
 
+    /// Everybody's class.
+    pub fn classes(&self) -> Arc<[u16]> {
+        self.classes.clone()
+    }
+
     /// When somebody may come or go next.
     pub fn next_change(&self) -> Option<SimTime> {
         self.presence.as_ref()?.next_change()

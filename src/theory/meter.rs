@@ -104,6 +104,11 @@ impl Meter {
         self.read()
     }
 
+    /// The shares p_i.
+    pub fn shares(&self) -> Arc<[f64]> {
+        self.p.clone()
+    }
+
     /// The effective weights ŵ_i.
     pub fn effective_weights(&self) -> Vec<f64> {
         let total: f64 = self.c.iter().sum();

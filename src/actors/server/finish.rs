@@ -29,7 +29,8 @@ impl ServerActor {
         );
         self.send_rows();
         self.recorder.tell(Happened::Closed(row));
-        match ends {
+        let interrupted = || self.interrupt.is_set().then_some(StopReason::Interrupted);
+        match ends.or_else(interrupted) {
             Some(reason) => self.end(now, reason),
             None if self.server.leaves_some_behind() => {
                 // Others may arrive at this very instant. They are too late for this round, but
@@ -86,7 +87,8 @@ impl ServerActor {
         let accounts = self.server.take_accounts();
         self.send_rows();
         let consistency = self.server.meter().read_exactly();
-        self.recorder.tell(Happened::Ended { now, accounts, consistency });
+        let weights = self.server.weights();
+        self.recorder.tell(Happened::Ended { now, accounts, consistency, weights });
         self.ending.announce(Ok(reason));
     }
 

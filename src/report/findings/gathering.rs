@@ -1,0 +1,165 @@
+//! Listens to a run for its findings.
+
+use super::by_class::{ByClass, Classes, latencies, staleness};
+use super::lanes::Lanes;
+use super::marks::Mark;
+use super::thinned::Thinned;
+use super::{Detail, rough};
+use crate::clock::SimTime;
+use crate::metric::{Metric, Metrics};
+use crate::record::{Account, ClientRow, RoundRow, Weights};
+use crate::report::latency::Phases;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// What is drawn of one run: the contract of the page.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct RunFindings(Value);
+
+/// What is known of a run beside the figures of its classes.
+#[derive(Clone, Debug)]
+pub struct Gathering {
+    detail: Detail,
+    marks: Vec<Mark>,
+    rounds: Thinned<RoundRow>,
+    curves: Thinned<(u64, SimTime, Metrics)>,
+    lanes: Lanes,
+    heard: Option<Weights>,
+}
+
+impl Gathering {
+    /// For a run of `clients` clients with these events.
+    pub fn new(detail: Detail, clients: usize, marks: Vec<Mark>) -> Self {
+        Gathering {
+            detail,
+            marks,
+            rounds: Thinned::new(detail.points),
+            curves: Thinned::new(detail.points),
+            lanes: Lanes::new(clients),
+            heard: None,
+        }
+    }
+
+    pub(in crate::report) fn arrived(&mut self, rows: &[ClientRow]) {
+        if self.detail.whole {
+            rows.iter().for_each(|row| self.lanes.arrived(row));
+        }
+    }
+
+    pub(in crate::report) fn closed(&mut self, row: &RoundRow) {
+        self.rounds.add(row.clone());
+        self.lanes.closed(row);
+        self.marks.iter_mut().for_each(|mark| mark.closed(row));
+    }
+
+    pub(in crate::report) fn measured(&mut self, round: u64, now: SimTime, metrics: &Metrics) {
+        self.curves.add((round, now, *metrics));
+    }
+
+    pub(in crate::report) fn ended(&mut self, weights: Weights) {
+        self.heard = Some(weights);
+    }
+
+    /// Everything, as the page wants it.
+    pub(in crate::report) fn findings(
+        &self,
+        (variant, seed): (&str, u64),
+        end: SimTime,
+        classes: &Classes,
+        figures: &[ByClass],
+        accounts: &[Account],
+    ) -> RunFindings {
+        let numbered = || figures.iter().enumerate();
+        let mut everybody = Phases::default();
+        figures.iter().for_each(|class| everybody.merge(&class.phases));
+        let mut latency: Vec<Value> = latencies(&everybody, None).collect();
+        if self.detail.whole && figures.len() > 1 {
+            latency.extend(numbered().flat_map(|(i, class)| latencies(&class.phases, Some(i))));
+        }
+        let place = |class| classes.place(class);
+        let nothing = || json!({ "clients": 0, "points": [], "cells": null });
+        let heard = match &self.heard {
+            Some(weights) if self.detail.whole => weights.json(self.detail.clients, place),
+            _ => nothing(),
+        };
+        RunFindings(json!({
+            "variant": variant,
+            "seed": seed,
+            "classes": classes.json(),
+            "rounds": self.rounds_json(),
+            "curves": self.curves_json(),
+            "latency": latency,
+            "tau": numbered().map(|(i, class)| class.tau_json(i)).collect::<Vec<_>>(),
+            "heard": heard,
+            "time": time(classes, figures, accounts),
+            "staleness": staleness(figures),
+            "outcomes": numbered().map(|(i, class)| class.outcomes_json(i)).collect::<Vec<_>>(),
+            "lanes": self.lanes.json(place),
+            "events": self.marks.iter().filter_map(|mark| mark.json(end)).collect::<Vec<_>>(),
+        }))
+    }
+
+    fn rounds_json(&self) -> Value {
+        let column = |of: &dyn Fn(&RoundRow) -> f64| -> Vec<f64> {
+            self.rounds.values().map(|row| rough(of(row))).collect()
+        };
+        let whole =
+            |of: &dyn Fn(&RoundRow) -> u64| -> Vec<u64> { self.rounds.values().map(of).collect() };
+        json!({
+            "round": whole(&|row| row.round),
+            "time": column(&|row| row.closed.seconds()),
+            "asked": whole(&|row| row.asked as u64),
+            "arrived": whole(&|row| row.arrived as u64),
+            "tau_min": column(&|row| row.tau[0]),
+            "tau_mean": column(&|row| row.tau[1]),
+            "tau_max": column(&|row| row.tau[2]),
+            "tau_eff": column(&|row| row.tau_eff),
+            "chi2": column(&|row| row.chi2),
+            "missing_mass": column(&|row| row.missing_mass),
+        })
+    }
+
+    /// Metrics with all their digits, for they are read.
+    fn curves_json(&self) -> Value {
+        let mut values = Map::new();
+        for metric in Metric::ALL {
+            let column: Vec<Option<f64>> =
+                self.curves.values().map(|(_, _, metrics)| metrics.get(metric)).collect();
+            if column.iter().any(Option::is_some) {
+                values.insert(metric.name().into(), json!(column));
+            }
+        }
+        let known = !values.is_empty();
+        let points = || self.curves.values().filter(|_| known);
+        json!({
+            "round": points().map(|(round, ..)| *round).collect::<Vec<_>>(),
+            "time": points().map(|(_, at, _)| at.seconds()).collect::<Vec<_>>(),
+            "values": values,
+        })
+    }
+}
+
+/// Where everybody's time went, by class.
+fn time(classes: &Classes, figures: &[ByClass], accounts: &[Account]) -> Vec<Value> {
+    let mut sums = vec![Account::default(); classes.len()];
+    for (class, account) in accounts.iter().enumerate() {
+        let sum = &mut sums[classes.place(class as u16)];
+        sum.compute += account.compute;
+        sum.transfer += account.transfer;
+        sum.idle += account.idle;
+        sum.offline += account.offline;
+    }
+    let seconds = |nanos: u128| nanos as f64 / 1e9;
+    let class = |(class, (sum, figures)): (usize, (&Account, &ByClass))| {
+        json!({
+            "class": class,
+            "compute": seconds(sum.compute),
+            "wasted": seconds(figures.wasted.min(sum.compute)),
+            "transfer": seconds(sum.transfer),
+            "idle": seconds(sum.idle),
+            "offline": seconds(sum.offline),
+        })
+    };
+    sums.iter().zip(figures).enumerate().map(class).collect()
+}

@@ -1,0 +1,132 @@
+//! `report.html`: a page that explains a run, made of what is in its folder.
+//!
+//! The page is one file: a skeleton, a style, a script and the data. What the data look like is said in
+//! [`super::findings`]; the script draws them.
+
+use super::folder::write_whole;
+use super::row_file::FileError;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const SKELETON: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
+/// All files of `page/js`, in the order of their names.
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
+
+/// Characters of a scenario that are shown.
+const LONGEST_SCENARIO: usize = 100_000;
+
+/// A page cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// There is no such folder, or it is not that of a run.
+    #[error("{}: there is no {missing}\n  = help: give the folder of a run, such as runs/demo", folder.display())]
+    #[allow(missing_docs)]
+    NoRun { folder: PathBuf, missing: &'static str },
+    /// A file of the folder cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    #[allow(missing_docs)]
+    Read { path: PathBuf, source: io::Error },
+    /// A file of the folder is not what it was.
+    #[error("{}: {what}\n  = help: run the scenario again", path.display())]
+    #[allow(missing_docs)]
+    Broken { path: PathBuf, what: String },
+    /// The page cannot be written.
+    #[error(transparent)]
+    Write(#[from] FileError),
+}
+
+/// Writes a page about the runs in `folders` to `out`.
+pub fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), PageError> {
+    let told: Result<Vec<Folder>, PageError> =
+        folders.iter().map(|folder| Folder::read(folder)).collect();
+    let told = told?;
+    let names: Vec<&str> = told.iter().map(|folder| folder.name.as_str()).collect();
+    let title = format!("{} – Gruppetto", names.join(", "));
+    let data: Vec<&Map<String, Value>> = told.iter().map(|folder| &folder.data).collect();
+    let summaries: Vec<&RawValue> = told.iter().map(|folder| &*folder.summary).collect();
+    Ok(write_whole(out, page(&title, &data, &summaries).as_bytes())?)
+}
+
+/// What a folder tells.
+struct Folder {
+    name: String,
+    data: Map<String, Value>,
+    /// As it is written: not a digit is lost.
+    summary: Box<RawValue>,
+}
+
+impl Folder {
+    fn read(folder: &Path) -> Result<Self, PageError> {
+        let text = |missing: &'static str| {
+            let path = folder.join(missing);
+            fs::read_to_string(&path).map_err(|source| match source.kind() {
+                io::ErrorKind::NotFound => PageError::NoRun { folder: folder.into(), missing },
+                _ => PageError::Read { path, source },
+            })
+        };
+        let broken = |name: &str, error: serde_json::Error| PageError::Broken {
+            path: folder.join(name),
+            what: error.to_string(),
+        };
+        let summary = text("summary.json")?;
+        let summary: Box<RawValue> =
+            serde_json::from_str(&summary).map_err(|error| broken("summary.json", error))?;
+        let known: Value =
+            serde_json::from_str(summary.get()).map_err(|error| broken("summary.json", error))?;
+        let findings = text("findings.json")?;
+        let mut data: Map<String, Value> =
+            serde_json::from_str(&findings).map_err(|error| broken("findings.json", error))?;
+        let mut scenario = text("scenario.toml")?;
+        if let Some((end, _)) = scenario.char_indices().nth(LONGEST_SCENARIO) {
+            scenario.truncate(end);
+            scenario.push_str("\n# … and so on");
+        }
+        data.insert("scenario".into(), scenario.into());
+        data.insert("folder".into(), folder.display().to_string().into());
+        let name = known["name"].as_str().unwrap_or("a run").to_string();
+        Ok(Folder { name, data, summary })
+    }
+}
+
+fn page(title: &str, folders: &[&Map<String, Value>], summaries: &[&RawValue]) -> String {
+    let mut data = String::from("{\"format\":1,\"folders\":[");
+    for (index, (folder, summary)) in folders.iter().zip(summaries).enumerate() {
+        let rest = json!(folder).to_string();
+        let comma = if index > 0 { "," } else { "" };
+        data.push_str(comma);
+        data.push_str(&format!("{{\"summary\":{},{}", summary.get(), &rest[1..]));
+    }
+    data.push_str("]}");
+    // Inside a script no `<` may stand, or a name could end it.
+    let data = data.replace('<', "\\u003c");
+    let title = title.replace('&', "&amp;").replace('<', "&lt;");
+    // The data last: what is in them must not be taken for a place to fill.
+    [("<!--TITLE-->", title.as_str()), ("/*STYLE*/", STYLE), ("/*SCRIPT*/", SCRIPT)]
+        .iter()
+        .fold(SKELETON.to_string(), |page, (place, text)| page.replacen(place, text, 1))
+        .replacen("/*DATA*/", &data, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_filled_and_names_stay_text() {
+        for place in ["<!--TITLE-->", "/*STYLE*/", "/*SCRIPT*/", "/*DATA*/"] {
+            assert_eq!(SKELETON.matches(place).count(), 1, "{place}");
+            assert!(!STYLE.contains(place) && !SCRIPT.contains(place), "{place}");
+        }
+        let data = Map::from_iter([("folder".to_string(), json!("</script><script>x()"))]);
+        let summary = RawValue::from_string("{\"name\": \"/*DATA*/<b>\"}".into()).unwrap();
+        let page = page("<i>&", &[&data], &[&summary]);
+        assert!(page.contains("<title>&lt;i>&amp;</title>"));
+        assert!(page.contains(r#""folder":"\u003c/script>\u003cscript>x()""#));
+        assert!(page.contains(r#""name": "/*DATA*/\u003cb>""#));
+        assert!(!page.contains("http://") && !page.contains("https://"), "no address but our own");
+    }
+}

@@ -1,0 +1,92 @@
+// Numbers, durations and names as people read them.
+{
+    const METRICS = {
+        test_accuracy: { label: "test accuracy", up: true },
+        train_loss: { label: "training loss F(x)" },
+        test_loss: { label: "test loss" },
+        distance: { label: "distance to the optimum" },
+        grad_norm: { label: "gradient norm ‖∇F‖" },
+    };
+    const MINUTE = 60;
+    const HOUR = 3600;
+    const DAY = 86400;
+
+    // Four significant digits unless told otherwise; whole numbers stay whole.
+    function number(value, digits = 4) {
+        if (!G.isNumber(value)) return "–";
+        if (value === 0) return "0";
+        const size = Math.abs(value);
+        if (Number.isInteger(value) && size < 1e15) return group(value);
+        if (size >= 1e6 || size < 1e-4) return power(value, digits);
+        const text = value.toPrecision(digits);
+        return text.includes("e") ? group(Math.round(value)) : text.replace("-", "−");
+    }
+
+    function group(value) {
+        const text = String(Math.abs(value)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+        return (value < 0 ? "−" : "") + (Math.abs(value) < 10000 ? String(Math.abs(value)) : text);
+    }
+
+    function power(value, digits) {
+        const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+        const raised = [...String(Number(exponent))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("");
+        const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
+        return `${short === "1" ? "" : `${short} · `}10${raised}`.replace("-", "−");
+    }
+
+    function trimmed(value, digits) {
+        return String(Number(value.toPrecision(digits)));
+    }
+
+    function duration(seconds, digits = 4) {
+        if (!G.isNumber(seconds)) return "–";
+        if (seconds < 0) return `−${duration(-seconds, digits)}`;
+        if (seconds === 0) return "0 s";
+        if (seconds < 1e-6) return `${trimmed(seconds * 1e9, digits)} ns`;
+        if (seconds < 1e-3) return `${trimmed(seconds * 1e6, digits)} µs`;
+        if (seconds < 1) return `${trimmed(seconds * 1e3, digits)} ms`;
+        if (seconds < 2 * MINUTE) return `${trimmed(seconds, digits)} s`;
+        return clock(seconds);
+    }
+
+    // On an axis that goes beyond two minutes, 90 s beside 2 m would be two ways of counting.
+    const timeTick = (seconds, end) => (end >= 2 * MINUTE && seconds >= MINUTE ? clock(seconds) : duration(seconds));
+
+    // Two units are enough: 49m 58s, 2h 05m, 3d 4h.
+    function clock(seconds) {
+        if (seconds < HOUR) return pair(Math.round(seconds), MINUTE, "m", "s");
+        if (seconds < 2 * DAY) return pair(Math.round(seconds / MINUTE), MINUTE, "h", "m");
+        return pair(Math.round(seconds / HOUR), 24, "d", "h");
+    }
+
+    function pair(whole, size, big, small) {
+        const rest = whole % size;
+        const head = `${group(Math.floor(whole / size))} ${big}`;
+        return rest === 0 ? head : `${head} ${rest} ${small}`;
+    }
+
+    function percent(part, digits = 3) {
+        if (!G.isNumber(part)) return "–";
+        if (part === 0) return "0 %";
+        if (part > 0 && part < 1e-4) return "< 0.01 %";
+        return `${trimmed(part * 100, digits)} %`;
+    }
+
+    // As short as it can be said exactly enough: for ticks and for numbers that people wrote.
+    function brief(value, digits = 4) {
+        const text = number(value, digits);
+        return /^[−\d]*\.\d+$/.test(text) ? text.replace(/\.?0+$/, "") : text;
+    }
+
+    // "fednova", "fednova and fedavg", "a, b and c".
+    function list(names) {
+        if (names.length < 2) return names.join("");
+        return `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+    }
+
+    const metric = (name) => ({ name, up: false, label: name.replaceAll("_", " "), ...METRICS[name] });
+    const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
+    Object.assign(G, { number, brief, duration, timeTick, percent, list, metric, plural, trimmed });
+    G.METRIC_ORDER = Object.keys(METRICS);
+}
