@@ -152,6 +152,8 @@ pub struct RoundRow {
     pub asked: usize,
     /// Updates used.
     pub arrived: usize,
+    /// Clients still on their way.
+    pub busy: usize,
     /// Effective steps.
     pub tau_eff: f64,
     /// Smallest, mean and largest τ of the updates used; zeros if there were none.

@@ -15,8 +15,9 @@ mod row_file;
 mod summary;
 mod tensors;
 mod terminal;
+mod timeline;
 
-pub use clients_csv::ClientsCsv;
+pub use clients_csv::{ClientsCsv, recorded};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub use folder::{FolderError, RunFolder};
 pub use latency::{Phase, Phases, write_hlog};
@@ -29,3 +30,4 @@ pub use summary::{
 };
 pub use tensors::{LoadError, load_tensors, save_tensors};
 pub use terminal::{Style, number, results};
+pub use timeline::Timeline;

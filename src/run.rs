@@ -29,8 +29,8 @@ use crate::metric::Bound;
 use crate::policy::Target;
 use crate::report::{
     ClientsCsv, Detail, FileError, Files, Findings, FolderError, Gathering, Ledger, MOST_RUNS,
-    Mark, OverSeeds, PageError, Phases, RoundsCsv, RunFolder, Status, Summary, save_tensors,
-    write_hlog, write_page,
+    Mark, OverSeeds, PageError, Phases, RoundsCsv, RunFolder, Status, Summary, Timeline, recorded,
+    save_tensors, write_hlog, write_page,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use crate::train::DeviceChoice;
@@ -145,7 +145,7 @@ pub fn run_with(
     let mut findings = Findings {
         description: scenario.description.clone(),
         target: scenario.variants.first().and_then(|variant| target(&variant.plan)),
-        repeat: repeat(options),
+        flags: flags(options),
         ..Findings::default()
     };
     let result = run_all(
@@ -199,11 +199,20 @@ fn run_all(
             RecordClients::Off => None,
             _ => Some(ClientsCsv::create(&folder.file("clients.csv"))?),
         };
-        files = Some(Files { rounds: RoundsCsv::create(&folder.file("rounds.csv"))?, clients });
+        let rounds = RoundsCsv::create(&folder.file("rounds.csv"))?;
+        let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
+        let timeline = match scenario.record_timeline {
+            RecordClients::Off => None,
+            which => {
+                let shown = recorded(which, scenario.seed, all.unwrap_or(0));
+                Some(Timeline::create(&folder.file("timeline.json.gz"), shown)?)
+            }
+        };
+        files = Some(Files { rounds, clients, timeline });
     }
     let pacemaker = options.pacemaker;
     let mut told = Instant::now();
-    for variant in &scenario.variants {
+    'all: for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
             let has_room = folder.is_some() && findings.runs.len() < MOST_RUNS;
             let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
@@ -217,7 +226,7 @@ fn run_all(
             one.log_end(&result, summary);
             result?;
             if one.interrupt.is_set() {
-                return Ok(());
+                break 'all;
             }
             // Killed in a later run, the folder still tells of those that are over; thousands of
             // short ones need not be told one by one.
@@ -229,7 +238,10 @@ fn run_all(
             }
         }
     }
-    Ok(())
+    match files.and_then(|files| files.timeline) {
+        Some(timeline) => Ok(timeline.finish()?),
+        None => Ok(()),
+    }
 }
 
 /// One run of a scenario.
@@ -261,6 +273,9 @@ impl One<'_> {
         let Built { server, world, training } = built;
         let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
         let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
+        if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
+        }
         let mut ledger = Ledger::new(
             &self.variant.name,
             self.seed,
@@ -363,17 +378,14 @@ fn target(plan: &Plan) -> Option<serde_json::Value> {
     Some(target.into())
 }
 
-/// What a user types to have the same run again.
-fn repeat(options: &Options) -> String {
-    let Some(out) = options.out.as_ref().map(|out| out.display()) else {
-        return String::new();
-    };
+/// How a run was asked for beside its scenario.
+fn flags(options: &Options) -> String {
     let timing = if options.timing_only { " --timing-only" } else { "" };
     let clock = match options.pacemaker {
         Pacemaker::Virtual => String::new(),
         Pacemaker::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
     };
-    format!("gruppetto run {out}/scenario.toml{timing}{clock} --out {out}-again")
+    format!("{timing}{clock}")
 }
 
 /// The variant's name, and its seed where there are several.

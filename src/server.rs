@@ -305,6 +305,7 @@ impl Server {
             lr_factor: self.round.lr_factor,
             asked: self.asked,
             arrived,
+            busy: self.attendance.on_the_way(),
             tau_eff,
             tau: if arrived == 0 { [0.0; 3] } else { [least, sum / arrived as f64, most] },
             chi2: reading.chi2,

@@ -58,7 +58,7 @@ impl ClientsCsv {
 
 /// Which clients get rows: `None` for all. The set depends on the scenario's seed alone, so every
 /// variant and repeat tells of the same clients.
-pub(super) fn recorded(which: RecordClients, seed: u64, clients: usize) -> Option<Vec<bool>> {
+pub fn recorded(which: RecordClients, seed: u64, clients: usize) -> Option<Vec<bool>> {
     match which {
         RecordClients::All => None,
         RecordClients::Off => Some(Vec::new()),

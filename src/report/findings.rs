@@ -30,8 +30,8 @@ use serde::Serialize;
 pub struct Findings {
     pub description: String,
     pub target: Option<serde_json::Value>,
-    /// What makes the same run again.
-    pub repeat: String,
+    /// How it was asked for beside its scenario, as arguments.
+    pub flags: String,
     /// In the order of `summary.json`, as many as there is room for.
     pub runs: Vec<RunFindings>,
     /// Runs that there was no room for.

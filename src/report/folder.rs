@@ -29,13 +29,14 @@ pub enum FolderError {
 }
 
 /// The files of a run that `--force` may replace.
-const OURS: [&str; 7] = [
+const OURS: [&str; 8] = [
     "scenario.toml",
     "summary.json",
     "rounds.csv",
     "clients.csv",
     "latency.hlog",
     "findings.json",
+    "timeline.json.gz",
     "report.html",
 ];
 

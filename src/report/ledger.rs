@@ -11,6 +11,7 @@ use super::summary::{
     Diverged, Losses, Status, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
     Waited,
 };
+use super::timeline::Timeline;
 use crate::clock::SimTime;
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::policy::Target;
@@ -27,6 +28,8 @@ pub struct Files {
     pub rounds: RoundsCsv,
     /// `clients.csv`, unless it is switched off.
     pub clients: Option<ClientsCsv>,
+    /// `timeline.json.gz`, unless it is switched off.
+    pub timeline: Option<Timeline>,
 }
 
 /// Hears of every round that closed, with those whose updates were used in it.
@@ -148,6 +151,9 @@ impl Ledger {
         if let Some(gathering) = &mut self.gathering {
             gathering.arrived(&rows);
         }
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            rows.iter().for_each(|row| timeline.arrived(row));
+        }
         for row in &rows {
             self.digest_row(row);
             let class = self.told_apart.place(row.class);
@@ -199,10 +205,12 @@ impl Ledger {
         }
         self.now = row.closed;
         self.write_waiting(row.weight_scale)?;
-        match &mut self.files {
-            Some(files) => files.rounds.add(&self.prefix, row),
-            None => Ok(()),
+        let Some(files) = &mut self.files else { return Ok(()) };
+        if let Some(timeline) = &mut files.timeline {
+            timeline.closed(row);
+            timeline.tick()?;
         }
+        files.rounds.add(&self.prefix, row)
     }
 
     /// The model was measured.

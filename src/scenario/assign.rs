@@ -87,11 +87,6 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
             become_table(node, &key.at);
             return Ok(Spot { node, table, key });
         }
-        if keys.later.contains(&key.name.as_str()) {
-            return Err(key
-                .at
-                .error(format!("`{}` is not yet supported", schema::join(table, &key.name))));
-        }
         if schema::join(table, &key.name) == "event" {
             let error = key.at.error("events have no names that a path could go by");
             return Err(error.expected("all of them: event = [{ at = \"10m\", slow = 4.0 }]"));

@@ -67,7 +67,7 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
     let (how, amount) = section.exactly_one(&["until", "epochs", "steps"])?;
     let work = match how {
         "until" => {
-            amount.one_of("end of work", &[("deadline", ())], &[])?;
+            amount.one_of("end of work", &[("deadline", ())])?;
             Work::UntilDeadline
         }
         "epochs" => match task.kind {
@@ -131,8 +131,7 @@ fn read_amount(
         _ => {}
     }
     let redraws = [("round", Redraw::Round), ("once", Redraw::Once)];
-    let redraw = section
-        .get("redraw")
-        .map_or(Ok(Redraw::Round), |node| node.one_of("redraw", &redraws, &[]))?;
+    let redraw =
+        section.get("redraw").map_or(Ok(Redraw::Round), |node| node.one_of("redraw", &redraws))?;
     Ok(Amount::Drawn(dist, redraw))
 }

@@ -9,7 +9,7 @@ use crate::compress::{Compression, Packing};
 pub(super) fn read(node: &Node) -> Result<Packing, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let names = [("none", Compression::None), ("fp16", Compression::Fp16)];
-        let compression = node.one_of("compression", &names, &[]).map_err(|error| {
+        let compression = node.one_of("compression", &names).map_err(|error| {
             error.note("or a table: { top_k = 0.1 }, { quantize = 8 }, { fp16 = true }")
         })?;
         return Ok(Packing { compression, error_feedback: false });

@@ -8,20 +8,33 @@ use super::stop::metrics_of;
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
 
-/// Reads `[record]`.
-pub(super) fn read_record(root: &mut Section<'_>) -> Result<RecordClients, ScenarioError> {
+/// Reads `[record]`: whose rows are in `clients.csv`, and who is in `timeline.json.gz`.
+pub(super) fn read_record(
+    root: &mut Section<'_>,
+) -> Result<(RecordClients, RecordClients), ScenarioError> {
     let mut section = root.open_in("record")?;
-    let Some(node) = section.get("clients") else {
-        return Ok(RecordClients::All);
+    let clients = read_clients(&mut section, "clients", RecordClients::All)?;
+    let timeline = read_clients(&mut section, "timeline", RecordClients::Sample(200))?;
+    Ok((clients, timeline))
+}
+
+fn read_clients(
+    section: &mut Section<'_>,
+    key: &'static str,
+    default: RecordClients,
+) -> Result<RecordClients, ScenarioError> {
+    let Some(node) = section.get(key) else {
+        return Ok(default);
     };
     let Raw::Table(_) = &node.value else {
         let names = [("all", RecordClients::All), ("off", RecordClients::Off)];
         return node
-            .one_of("choice of clients", &names, &[])
+            .one_of("choice of clients", &names)
             .map_err(|error| error.note("or { clients = 1000 }: a fixed random set"));
     };
-    let mut section = Section::open("record.clients", node)?;
-    let clients = section.require("clients", "how many clients get rows")?;
+    let name = if key == "clients" { "record.clients" } else { "record.timeline" };
+    let mut section = Section::open(name, node)?;
+    let clients = section.require("clients", "how many clients are told of")?;
     clients
         .whole("clients", 1..=i64::MAX as u64)
         .map(|clients| RecordClients::Sample(clients as usize))
@@ -95,7 +108,7 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
         ("waste", Quantity::Waste),
         ("diverged", Quantity::Diverged),
     ]);
-    node.one_of("quantity", &known, &[]).map_err(|error| {
+    node.one_of("quantity", &known).map_err(|error| {
         error.note(format_args!("these are measured for variant `{}`", variant.name))
     })
 }

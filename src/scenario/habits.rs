@@ -23,7 +23,7 @@ pub(super) fn read_availability(node: &Node, tapes: &Tapes) -> Result<Availabili
     let Raw::Table(_) = &node.value else {
         // Names stand for values that can be copied; there is only one.
         return node
-            .one_of("availability", &[("always", ())], &[])
+            .one_of("availability", &[("always", ())])
             .map(|()| Availability::Always)
             .map_err(|error| {
                 error.note("or { on = \"20m\", off = \"40m\" }, or { trace = \"…\" }")

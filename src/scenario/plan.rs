@@ -20,6 +20,8 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// `[record] clients`.
     pub record_clients: RecordClients,
+    /// Who is in `timeline.json.gz`.
+    pub record_timeline: RecordClients,
     /// `[[expect]]`.
     pub expects: Vec<Expect>,
     /// The scenario as TOML with overrides applied: enough to repeat the run.

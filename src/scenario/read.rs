@@ -33,7 +33,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let seeds = seed..seed + repeats;
     let mut findings = Findings { seeds, ..Findings::default() };
     let variants = read_variants(&mut root, tree, &mut findings)?;
-    let record_clients = expect::read_record(&mut root)?;
+    let (record_clients, record_timeline) = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants)?;
     let resolved = resolved::write(tree, seed);
     Ok(Scenario {
@@ -43,6 +43,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
         repeats,
         variants,
         record_clients,
+        record_timeline,
         expects,
         resolved,
         warnings: findings.warnings.iter().map(|(_, warning)| warning.as_warning()).collect(),

@@ -1,4 +1,4 @@
-//! Every key of the language, in one table: what is known, and what later versions bring.
+//! Every key of the language, in one table.
 //!
 //! The same table tells an unknown key from a known one, lists what was expected, and lets
 //! `--set` and a variant's `set` tell a path that leads somewhere from one that does not.
@@ -9,19 +9,13 @@ pub(super) struct Keys {
     pub table: &'static str,
     /// Keys that work.
     pub now: &'static [&'static str],
-    /// Keys of the language that this version cannot run yet.
-    pub later: &'static [&'static str],
 }
 
 /// The table that stands for every DIST.
 pub(super) const DIST: &str = "dist";
 
-const fn keys(
-    table: &'static str,
-    now: &'static [&'static str],
-    later: &'static [&'static str],
-) -> Keys {
-    Keys { table, now, later }
+const fn keys(table: &'static str, now: &'static [&'static str]) -> Keys {
+    Keys { table, now }
 }
 
 /// Every table.
@@ -43,10 +37,9 @@ pub(super) const TABLES: &[Keys] = &[
             "record",
             "expect",
         ],
-        &[],
     ),
-    keys("stop", &["rounds", "time", "target", "divergence"], &[]),
-    keys("stop.target", &["metric", "at_least", "at_most"], &[]),
+    keys("stop", &["rounds", "time", "target", "divergence"]),
+    keys("stop.target", &["metric", "at_least", "at_most"]),
     keys(
         "task",
         &[
@@ -74,13 +67,12 @@ pub(super) const TABLES: &[Keys] = &[
             "backend",
             "partition",
         ],
-        &[],
     ),
-    keys("task.init", &["normal", "file"], &[]),
-    keys("task.model", &["mlp", "vgg11", "torchscript", "loss"], &[]),
-    keys("task.model.vgg11", &["dropout"], &[]),
-    keys("task.partition", &["scheme", "min_size", "test_fraction"], &[]),
-    keys("task.partition.scheme", &["dirichlet", "shards", "file"], &[]),
+    keys("task.init", &["normal", "file"]),
+    keys("task.model", &["mlp", "vgg11", "torchscript", "loss"]),
+    keys("task.model.vgg11", &["dropout"]),
+    keys("task.partition", &["scheme", "min_size", "test_fraction"]),
+    keys("task.partition.scheme", &["dirichlet", "shards", "file"]),
     keys(
         "client",
         &[
@@ -95,11 +87,10 @@ pub(super) const TABLES: &[Keys] = &[
             "compression",
             "work",
         ],
-        &[],
     ),
-    keys("client.compression", &["fp16", "top_k", "quantize", "error_feedback"], &[]),
-    keys("client.lr_schedule", &["after", "times"], &[]),
-    keys("client.work", &["until", "epochs", "steps", "redraw"], &[]),
+    keys("client.compression", &["fp16", "top_k", "quantize", "error_feedback"]),
+    keys("client.lr_schedule", &["after", "times"]),
+    keys("client.work", &["until", "epochs", "steps", "redraw"]),
     keys(
         "server",
         &[
@@ -117,18 +108,17 @@ pub(super) const TABLES: &[Keys] = &[
             "scheme",
             "evaluate_every",
         ],
-        &[],
     ),
-    keys("server.close", &["deadline", "first", "of", "buffer", "window"], &[]),
-    keys("server.close.deadline", &["percentile", "of"], &[]),
-    keys("server.staleness", &["polynomial", "hinge"], &[]),
-    keys("server.staleness.hinge", &["a", "b"], &[]),
-    keys("server.optimizer", &["kind", "lr", "momentum", "beta1", "beta2", "epsilon"], &[]),
-    keys("server.sample", &["clients", "fraction"], &[]),
-    keys("server.scheme", &["oort", "tiers"], &[]),
-    keys("server.scheme.oort", &["exploration", "decay", "least", "alpha", "round_time"], &[]),
-    keys("server.scheme.tiers", &["count"], &[]),
-    keys("fleet", &["assign", "class", "server_uplink", "server_downlink"], &[]),
+    keys("server.close", &["deadline", "first", "of", "buffer", "window"]),
+    keys("server.close.deadline", &["percentile", "of"]),
+    keys("server.staleness", &["polynomial", "hinge"]),
+    keys("server.staleness.hinge", &["a", "b"]),
+    keys("server.optimizer", &["kind", "lr", "momentum", "beta1", "beta2", "epsilon"]),
+    keys("server.sample", &["clients", "fraction"]),
+    keys("server.scheme", &["oort", "tiers"]),
+    keys("server.scheme.oort", &["exploration", "decay", "least", "alpha", "round_time"]),
+    keys("server.scheme.tiers", &["count"]),
+    keys("fleet", &["assign", "class", "server_uplink", "server_downlink"]),
     keys(
         "fleet.class",
         &[
@@ -151,31 +141,29 @@ pub(super) const TABLES: &[Keys] = &[
             "lr_decay",
             "weight_decay",
         ],
-        &[],
     ),
-    keys("fleet.class.trace", &["file", "repeat", "shift", "assign", "devices"], &[]),
+    keys("fleet.class.trace", &["file", "repeat", "shift", "assign", "devices"]),
     keys(
         "fleet.class.availability",
         &["on", "off", "trace", "repeat", "shift", "assign", "devices"],
-        &[],
     ),
-    keys("fleet.class.slowdown", &["factor", "every", "lasting"], &[]),
-    keys("fleet.class.thermal", &["curve", "cooling"], &[]),
+    keys("fleet.class.slowdown", &["factor", "every", "lasting"]),
+    keys("fleet.class.thermal", &["curve", "cooling"]),
     keys(
         "event",
         &[
             "at", "round", "select", "lasting", "slow", "offline", "leave", "join", "network",
             "deadline", "lr",
         ],
-        &[],
     ),
-    keys("event.select", &["class", "clients", "fraction"], &[]),
-    keys("event.network", &["up", "down"], &[]),
-    keys("event.lr", &["times"], &[]),
-    keys("record", &["clients"], &["timeline"]),
-    keys("record.clients", &["clients"], &[]),
-    keys("variant", &["name", "set"], &[]),
-    keys("expect", &["that", "of", "at_least", "at_most", "equals", "within"], &[]),
+    keys("event.select", &["class", "clients", "fraction"]),
+    keys("event.network", &["up", "down"]),
+    keys("event.lr", &["times"]),
+    keys("record", &["clients", "timeline"]),
+    keys("record.clients", &["clients"]),
+    keys("record.timeline", &["clients"]),
+    keys("variant", &["name", "set"]),
+    keys("expect", &["that", "of", "at_least", "at_most", "equals", "within"]),
     keys(
         DIST,
         &[
@@ -192,12 +180,11 @@ pub(super) const TABLES: &[Keys] = &[
             "min",
             "max",
         ],
-        &[],
     ),
-    keys("dist.normal", &["mean", "std"], &[]),
-    keys("dist.lognormal", &["median", "sigma"], &[]),
-    keys("dist.pareto", &["scale", "shape"], &[]),
-    keys("dist.exponential", &["mean"], &[]),
+    keys("dist.normal", &["mean", "std"]),
+    keys("dist.lognormal", &["median", "sigma"]),
+    keys("dist.pareto", &["scale", "shape"]),
+    keys("dist.exponential", &["mean"]),
 ];
 
 /// Keys whose value may be a DIST.
@@ -297,9 +284,9 @@ pub(super) fn join(table: &str, key: &str) -> String {
 }
 
 impl Keys {
-    /// Whether a key belongs to the language, now or later.
+    /// Whether a key belongs to the language.
     pub fn knows(&self, key: &str) -> bool {
-        self.now.contains(&key) || self.later.contains(&key)
+        self.now.contains(&key)
     }
 }
 

@@ -9,7 +9,7 @@ use super::tree::{Entry, Node, Raw};
 
 /// A table on its way to a validated type.
 ///
-/// Opening it rejects every key the language does not have, or does not have yet; finishing it
+/// Opening it rejects every key the language does not have; finishing it
 /// rejects every key that nobody read, so that no key is ever ignored.
 pub(super) struct Section<'a> {
     keys: &'static Keys,
@@ -110,9 +110,6 @@ fn check(keys: &'static Keys, entry: &Entry) -> Result<(), ScenarioError> {
     let now = keys.now.join(", ");
     if keys.now.contains(&key) {
         Ok(())
-    } else if keys.later.contains(&key) {
-        let message = format!("`{key}` {title} is not yet supported");
-        Err(entry.key_at.error(message).expected(format_args!("one of: {now}")))
     } else {
         let message = format!("unknown key `{}` {title}", short(key));
         let error = entry.key_at.error(message).expected(format_args!("one of: {now}"));

@@ -17,7 +17,7 @@ pub(super) fn read(
         return Ok(Whom::EVERYONE);
     };
     let Raw::Table(_) = &node.value else {
-        return node.one_of("selection", &[("all", ())], &[]).map(|()| Whom::EVERYONE).map_err(
+        return node.one_of("selection", &[("all", ())]).map(|()| Whom::EVERYONE).map_err(
             |error| error.note("or { class = \"…\", fraction = 0.2 }, or { clients = [1, 2] }"),
         );
     };

@@ -15,7 +15,7 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
     let close =
         section.get("close").map_or(Ok(thirty_seconds), |node| read_close(node, clients))?;
     let lates = [("drop", Late::Drop), ("next", Late::Next), ("stale", Late::Stale)];
-    let late = choose(&mut section, "late", Late::Drop, &lates, &[])?;
+    let late = choose(&mut section, "late", Late::Drop, &lates)?;
     let staleness = section.get("staleness").map_or(Ok(Staleness::Constant), read_staleness)?;
     let max_staleness = section
         .get("max_staleness")
@@ -29,7 +29,7 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
         None => clients.min(100),
     };
     let partials = [("keep", Partial::Keep), ("discard", Partial::Discard)];
-    let partial = choose(&mut section, "partial", Partial::Keep, &partials, &[])?;
+    let partial = choose(&mut section, "partial", Partial::Keep, &partials)?;
     let rule = read_rule(&mut section)?;
     let optimizer = section.get("optimizer").map_or(Ok(OptimizerConfig::PLAIN), optimizer::read)?;
     let sample =
@@ -58,9 +58,9 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
 
 fn read_staleness(node: &Node) -> Result<Staleness, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        return node.one_of("staleness", &[("constant", Staleness::Constant)], &[]).map_err(
-            |error| error.note("or { polynomial = 0.5 }, or { hinge = { a = 10, b = 4 } }"),
-        );
+        return node.one_of("staleness", &[("constant", Staleness::Constant)]).map_err(|error| {
+            error.note("or { polynomial = 0.5 }, or { hinge = { a = 10, b = 4 } }")
+        });
     };
     let mut section = Section::open("server.staleness", node)?;
     let staleness = match section.exactly_one(&["polynomial", "hinge"])? {
@@ -87,15 +87,14 @@ fn read_rule(section: &mut Section<'_>) -> Result<RuleConfig, ScenarioError> {
         ("fedavg", Weighting::FedAvg),
         ("uniform", Weighting::Uniform),
     ];
-    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings, &[])?;
+    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings)?;
     let tau_eff = section.get("tau_eff").map_or(Ok(TauEff::Accumulation), read_tau_eff)?;
     let schemes = [
         ("renormalize", Participation::Renormalize),
         ("unbiased", Participation::Unbiased),
         ("inverse-probability", Participation::InverseProbability),
     ];
-    let participation =
-        choose(section, "participation", Participation::Renormalize, &schemes, &[])?;
+    let participation = choose(section, "participation", Participation::Renormalize, &schemes)?;
     Ok(RuleConfig { weighting, tau_eff, participation })
 }
 
@@ -105,9 +104,8 @@ fn choose<T: Copy>(
     key: &'static str,
     default: T,
     now: &[(&'static str, T)],
-    later: &[&'static str],
 ) -> Result<T, ScenarioError> {
-    section.get(key).map_or(Ok(default), |node| node.one_of(key, now, later))
+    section.get(key).map_or(Ok(default), |node| node.one_of(key, now))
 }
 
 fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
@@ -116,17 +114,17 @@ fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
         Raw::Integer(_) | Raw::Float(_) => {
             node.number_that("tau_eff", "a number above 0", |tau| tau > 0.0).map(TauEff::Fixed)
         }
-        _ => node.one_of("tau_eff", &names, &[]).map_err(|error| error.note("or a number above 0")),
+        _ => node.one_of("tau_eff", &names).map_err(|error| error.note("or a number above 0")),
     }
 }
 
 fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        return node
-            .one_of("close", &[("all", Close::All), ("each", Close::Buffer(1))], &[])
-            .map_err(|error| {
+        return node.one_of("close", &[("all", Close::All), ("each", Close::Buffer(1))]).map_err(
+            |error| {
                 error.note("or { deadline = \"30s\" }, { first = 10, of = 13 }, { buffer = 10 }")
-            });
+            },
+        );
     };
     let mut section = Section::open("server.close", node)?;
     let close = match section.exactly_one(&["deadline", "first", "buffer", "window"])? {
@@ -165,7 +163,7 @@ fn read_adaptive(node: &Node) -> Result<Close, ScenarioError> {
 fn read_sample(node: &Node, clients: usize) -> Result<Sample, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         return node
-            .one_of("sample", &[("all", Sample::All)], &[])
+            .one_of("sample", &[("all", Sample::All)])
             .map_err(|error| error.note("or { clients = 10 }, or { fraction = 0.3 }"));
     };
     let mut section = Section::open("server.sample", node)?;

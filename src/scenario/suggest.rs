@@ -72,7 +72,6 @@ pub(super) fn key(table: &str, key: &str) -> Option<String> {
     of_events
         .map(|(_, meant)| *meant)
         .or_else(|| nearest(key, here.now.iter().copied()))
-        .or_else(|| nearest(key, here.later.iter().copied()))
         .map(String::from)
         .or_else(|| path(&schema::join(table, key), None))
 }
@@ -110,7 +109,7 @@ fn paths() -> impl Iterator<Item = String> {
                 && !keys.table.starts_with("event")
                 && !matches!(keys.table, "variant" | "expect")
         })
-        .flat_map(|keys| keys.now.iter().chain(keys.later).map(|key| schema::join(keys.table, key)))
+        .flat_map(|keys| keys.now.iter().map(|key| schema::join(keys.table, key)))
 }
 
 #[cfg(test)]

@@ -194,12 +194,11 @@ impl Node {
         }
     }
 
-    /// One name of several. `later` are names that this version cannot run yet.
+    /// One name of several.
     pub fn one_of<T: Copy>(
         &self,
         what: &str,
         now: &[(&'static str, T)],
-        later: &[&'static str],
     ) -> Result<T, ScenarioError> {
         let names = || now.iter().map(|(name, _)| *name);
         let list = names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
@@ -212,19 +211,9 @@ impl Node {
         if let Some((_, value)) = now.iter().find(|(name, _)| name == text) {
             return Ok(*value);
         }
-        if later.contains(&text.as_str()) {
-            return Err(self.later(&format!("{what} \"{text}\""), &list));
-        }
         let error = self.at.error(format!("unknown {what} \"{}\"", short(text)));
-        let near = nearest(text, names()).or_else(|| nearest(text, later.iter().copied()));
+        let near = nearest(text, names());
         Err(error.expected(format_args!("one of: {list}")).meant(near))
-    }
-
-    /// The error for something that the language has and this version has not.
-    pub fn later(&self, what: &str, now: &str) -> ScenarioError {
-        self.at
-            .error(format!("{what} is not yet supported"))
-            .expected(format_args!("one of: {now}"))
     }
 
     /// A name that is safe in tables, files and folders.

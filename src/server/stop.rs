@@ -69,6 +69,7 @@ mod tests {
             lr_factor: 1.0,
             asked: 1,
             arrived: 1,
+            busy: 0,
             tau_eff: 1.0,
             tau: [1.0; 3],
             chi2: 0.0,

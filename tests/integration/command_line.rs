@@ -119,7 +119,7 @@ fn the_folder_is_named_after_the_scenario_or_chosen() {
     assert!(workshop.path("runs/small/summary.json").exists());
     let output = workshop.call(&["run", "s.toml", "--out", "deep/er/out"]);
     assert_code(&output, 0);
-    assert!(stdout(&output).ends_with("written to deep/er/out\n"));
+    assert!(stdout(&output).ends_with("written to deep/er/out; see deep/er/out/report.html\n"));
     assert!(workshop.path("deep/er/out/summary.json").exists());
 }
 

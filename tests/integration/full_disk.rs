@@ -20,7 +20,9 @@ fn a_full_disk_leaves_whole_lines_and_says_so() {
     let workshop = Workshop::new(&three_megabytes());
     let whole = workshop.run("whole", &[]);
     let out = disk.path().join("run");
-    let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
+    // The rows alone: a timeline would share the disk with them.
+    let alone = ["run", "s.toml", "--set=record.timeline=off", "--out", out.to_str().unwrap()];
+    let output = workshop.call(&alone);
 
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -105,6 +107,7 @@ fn latencies_that_cannot_be_written_make_a_run_incomplete() {
         "--set=stop.rounds=3",
         "--set=task.clients=5000",
         "--set=record.clients=off",
+        "--set=record.timeline=off",
         "--set=fleet.class.phone.step_time={ lognormal = { median = \"1s\", sigma = 3.0 } }",
     ];
     let output = run_limited(&workshop, 8192, "out", &arguments);

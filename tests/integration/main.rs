@@ -33,6 +33,7 @@ mod predictions;
 mod properties;
 mod refusals;
 mod repeatable;
+mod report;
 mod scenario_devices;
 mod scenario_docs;
 mod scenario_errors;

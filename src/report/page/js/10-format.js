@@ -2,11 +2,13 @@
 {
     const METRICS = {
         test_accuracy: { label: "test accuracy", up: true },
+        distance: { label: "distance to the optimum" },
         train_loss: { label: "training loss F(x)" },
         test_loss: { label: "test loss" },
-        distance: { label: "distance to the optimum" },
         grad_norm: { label: "gradient norm ‖∇F‖" },
     };
+    // Between a number and its unit no line ends.
+    const GAP = "\u00a0";
     const MINUTE = 60;
     const HOUR = 3600;
     const DAY = 86400;
@@ -31,7 +33,7 @@
         const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
         const raised = [...String(Number(exponent))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("");
         const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
-        return `${short === "1" ? "" : `${short} · `}10${raised}`.replace("-", "−");
+        return `${short === "1" ? "" : `${short}${GAP}·${GAP}`}10${raised}`.replace("-", "−");
     }
 
     function trimmed(value, digits) {
@@ -41,18 +43,19 @@
     function duration(seconds, digits = 4) {
         if (!G.isNumber(seconds)) return "–";
         if (seconds < 0) return `−${duration(-seconds, digits)}`;
-        if (seconds === 0) return "0 s";
-        if (seconds < 1e-6) return `${trimmed(seconds * 1e9, digits)} ns`;
-        if (seconds < 1e-3) return `${trimmed(seconds * 1e6, digits)} µs`;
-        if (seconds < 1) return `${trimmed(seconds * 1e3, digits)} ms`;
-        if (seconds < 2 * MINUTE) return `${trimmed(seconds, digits)} s`;
+        if (seconds === 0) return `0${GAP}s`;
+        if (seconds < 1e-6) return `${trimmed(seconds * 1e9, digits)}${GAP}ns`;
+        if (seconds < 1e-3) return `${trimmed(seconds * 1e6, digits)}${GAP}µs`;
+        if (seconds < 1) return `${trimmed(seconds * 1e3, digits)}${GAP}ms`;
+        if (seconds < 2 * MINUTE) return `${trimmed(seconds, digits)}${GAP}s`;
         return clock(seconds);
     }
 
     // On an axis that goes beyond two minutes, 90 s beside 2 m would be two ways of counting.
-    const timeTick = (seconds, end) => (end >= 2 * MINUTE && seconds >= MINUTE ? clock(seconds) : duration(seconds));
+    const timeTick = (seconds, end) =>
+        end >= 2 * MINUTE && seconds >= MINUTE ? clock(seconds) : duration(seconds);
 
-    // Two units are enough: 49m 58s, 2h 05m, 3d 4h.
+    // Two units are enough: 49 m 58 s, 2 h 5 m, 3 d 4 h.
     function clock(seconds) {
         if (seconds < HOUR) return pair(Math.round(seconds), MINUTE, "m", "s");
         if (seconds < 2 * DAY) return pair(Math.round(seconds / MINUTE), MINUTE, "h", "m");
@@ -61,15 +64,15 @@
 
     function pair(whole, size, big, small) {
         const rest = whole % size;
-        const head = `${group(Math.floor(whole / size))} ${big}`;
-        return rest === 0 ? head : `${head} ${rest} ${small}`;
+        const head = `${group(Math.floor(whole / size))}${GAP}${big}`;
+        return rest === 0 ? head : `${head}${GAP}${rest}${GAP}${small}`;
     }
 
     function percent(part, digits = 3) {
         if (!G.isNumber(part)) return "–";
-        if (part === 0) return "0 %";
-        if (part > 0 && part < 1e-4) return "< 0.01 %";
-        return `${trimmed(part * 100, digits)} %`;
+        if (part === 0) return `0${GAP}%`;
+        if (part > 0 && part < 1e-4) return `<${GAP}0.01${GAP}%`;
+        return `${trimmed(part * 100, digits)}${GAP}%`;
     }
 
     // As short as it can be said exactly enough: for ticks and for numbers that people wrote.
@@ -84,7 +87,12 @@
         return `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
     }
 
-    const metric = (name) => ({ name, up: false, label: name.replaceAll("_", " "), ...METRICS[name] });
+    const metric = (name) => ({
+        name,
+        up: false,
+        label: name.replaceAll("_", " "),
+        ...METRICS[name],
+    });
     const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
     Object.assign(G, { number, brief, duration, timeTick, percent, list, metric, plural, trimmed });

@@ -6,7 +6,9 @@
         const data = JSON.parse(document.getElementById("data").textContent);
         const folders = data.folders ?? [];
         const variants = folders.flatMap((folder) => variantsOf(folder, folders.length > 1));
-        variants.forEach((variant, index) => Object.assign(variant, { index, ...G.variantLook(index) }));
+        variants.forEach((variant, index) =>
+            Object.assign(variant, { index, ...G.variantLook(index) }),
+        );
         return { folders, variants };
     }
 
@@ -15,7 +17,9 @@
         const { summary, runs = [] } = folder;
         const over = summary.over_seeds ?? [];
         const ended = summary.variants ?? [];
-        const names = G.unique([...ended, ...over].map((v) => v.name).concat(runs.map((run) => run.variant)));
+        const names = G.unique(
+            [...ended, ...over].map((v) => v.name).concat(runs.map((run) => run.variant)),
+        );
         return names.map((name) => ({
             name: several ? `${folder.folder} · ${name}` : name,
             folder,
@@ -60,17 +64,34 @@
 
     // Metrics that anybody measured, the one that matters most first: the target's, if there is one.
     function metricsOf(variants, folders) {
-        const named = variants.flatMap((variant) => variant.runs.flatMap((run) =>
-            Object.entries(run.curves?.values ?? {}).filter(([, values]) => values.some(G.isNumber)).map(([name]) => name)));
-        const ended = variants.flatMap((variant) => Object.keys(variant.over?.metrics ?? {}));
+        const named = variants.flatMap((variant) =>
+            variant.runs.flatMap((run) =>
+                Object.entries(run.curves?.values ?? {})
+                    .filter(([, values]) => values.some(G.isNumber))
+                    .map(([name]) => name),
+            ),
+        );
+        const ended = variants.flatMap((variant) =>
+            Object.entries(variant.over?.metrics ?? {})
+                .filter(([, spread]) => G.isNumber(spread?.mean))
+                .map(([name]) => name),
+        );
         const all = G.unique([...named, ...ended]);
-        const order = G.unique([...folders.map((folder) => folder.target?.metric), ...G.METRIC_ORDER, ...all]);
+        const order = G.unique([
+            ...folders.map((folder) => folder.target?.metric),
+            ...G.METRIC_ORDER,
+            ...all,
+        ]);
         return order.filter((name) => all.includes(name));
     }
 
     // Classes by name over all runs, in order of appearance, each with its look.
     function classesOf(variants) {
-        const names = G.unique(variants.flatMap((v) => v.runs.flatMap((run) => (run.classes ?? []).map((c) => c.name))));
+        const names = G.unique(
+            variants.flatMap((v) =>
+                v.runs.flatMap((run) => (run.classes ?? []).map((c) => c.name)),
+            ),
+        );
         return names.map((name, index) => ({ name, ...G.classLook(index) }));
     }
 

@@ -1,6 +1,8 @@
 // From values to places between 0 and 1, and the values that are worth a tick.
 {
-    const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+    const SECONDS = [
+        1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+    ];
 
     function round(value) {
         return Number(value.toPrecision(12));
@@ -20,7 +22,11 @@
 
     function multiples(lo, hi, size) {
         const ticks = [];
-        for (let i = Math.ceil(lo / size - 1e-9); i * size <= hi * (1 + 1e-12) + size * 1e-9 && ticks.length < 200; i += 1) {
+        for (
+            let i = Math.ceil(lo / size - 1e-9);
+            i * size <= hi * (1 + 1e-12) + size * 1e-9 && ticks.length < 200;
+            i += 1
+        ) {
             ticks.push(round(i * size));
         }
         return ticks;
@@ -34,9 +40,16 @@
             [lo, hi] = [Math.floor(lo / size + 1e-9) * size, Math.ceil(hi / size - 1e-9) * size];
         }
         return {
-            lo, hi, log: false,
+            lo,
+            hi,
+            log: false,
             at: (value) => (value - lo) / (hi - lo),
-            ticks: (count) => multiples(lo, hi, whole ? Math.max(1, width(hi - lo, count)) : width(hi - lo, count)),
+            ticks: (count) =>
+                multiples(
+                    lo,
+                    hi,
+                    whole ? Math.max(1, width(hi - lo, count)) : width(hi - lo, count),
+                ),
         };
     }
 
@@ -51,19 +64,28 @@
         if (nice) [lo, hi] = [niceBelow(lo), niceAbove(hi)];
         const [a, b] = [Math.log10(lo), Math.log10(hi)];
         return {
-            lo, hi, log: true,
+            lo,
+            hi,
+            log: true,
             at: (value) => (Math.log10(value) - a) / (b - a),
             ticks: (count) => logTicks(lo, hi, a, b, count),
         };
     }
 
-    const niceBelow = (value) => [5, 2, 1].map((m) => m * 10 ** Math.floor(Math.log10(value))).find((v) => v <= value * 1.0001) ?? value;
-    const niceAbove = (value) => [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(value))).find((v) => v >= value * 0.9999) ?? value;
+    const niceBelow = (value) =>
+        [5, 2, 1]
+            .map((m) => m * 10 ** Math.floor(Math.log10(value)))
+            .find((v) => v <= value * 1.0001) ?? value;
+    const niceAbove = (value) =>
+        [1, 2, 5, 10]
+            .map((m) => m * 10 ** Math.floor(Math.log10(value)))
+            .find((v) => v >= value * 0.9999) ?? value;
 
     // Decades; with few of them also what lies between.
     function logTicks(lo, hi, a, b, count) {
         const decades = b - a;
-        const between = decades < 1.2 ? [1, 2, 3, 5, 7] : decades * 3 <= count * 1.5 ? [1, 2, 5] : [1];
+        const between =
+            decades < 1.2 ? [1, 2, 3, 5, 7] : decades * 3 <= count * 1.5 ? [1, 2, 5] : [1];
         const every = Math.max(1, Math.ceil(decades / Math.max(2, count)));
         const ticks = [];
         for (let k = Math.floor(a); k <= Math.ceil(b); k += 1) {
@@ -82,12 +104,18 @@
     function percentiles(hi) {
         const end = Math.max(1, hi);
         return {
-            lo: 0, hi: end, log: false,
+            lo: 0,
+            hi: end,
+            log: false,
             at: (value) => value / end,
-            ticks: (count) => NINES.filter((q) => nines(q) <= end + 1e-9 && (q !== 0.5 || count * 0.3 > end * 0.8)).map(nines),
+            ticks: (count) =>
+                NINES.filter(
+                    (q) => nines(q) <= end + 1e-9 && (q !== 0.5 || count * 0.3 > end * 0.8),
+                ).map(nines),
         };
     }
-    const percentileOf = (x) => `${Number((100 * (1 - 10 ** -x)).toFixed(Math.max(0, Math.ceil(x) - 1) + (x < 1 ? 1 : 0)))} %`;
+    const percentileOf = (x) =>
+        `${Number((100 * (1 - 10 ** -x)).toFixed(Math.max(0, Math.ceil(x) - 1) + (x < 1 ? 1 : 0)))} %`;
 
     Object.assign(G, { linear, log, percentiles, percentileOf, nines });
 }

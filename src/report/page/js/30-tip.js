@@ -11,10 +11,18 @@
     }
 
     function line({ look, name, value, note }) {
-        return G.el("div", { class: "tip-row" },
+        return G.el(
+            "div",
+            { class: "tip-row" },
             look ? G.swatch(look) : G.el("span"),
             G.el("span", { class: "tip-name" }, name),
-            G.el("span", { class: "tip-value" }, value, note ? G.el("small", {}, ` ${note}`) : null));
+            G.el(
+                "span",
+                { class: "tip-value" },
+                value,
+                note ? G.el("small", {}, ` ${note}`) : null,
+            ),
+        );
     }
 
     // Where it hides nothing of what it explains, and inside the window.
@@ -29,8 +37,11 @@
     G.tip = {
         show(x, y, { title, rows = [], foot = [] }) {
             const node = box();
-            node.replaceChildren(G.el("div", { class: "tip-title" }, title), ...rows.map(line),
-                ...foot.map((text) => G.el("div", { class: "tip-foot" }, text)));
+            node.replaceChildren(
+                G.el("div", { class: "tip-title" }, title),
+                ...rows.map(line),
+                ...foot.map((text) => G.el("div", { class: "tip-foot" }, text)),
+            );
             node.hidden = false;
             place(node, x, y);
         },

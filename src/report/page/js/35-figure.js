@@ -14,10 +14,20 @@
         const chart = { spec, hidden: new Set(), drawn: false, reader: null, stop: -1 };
         chart.plot = G.el("div", { class: "plot", role: "img", tabindex: 0 });
         chart.legend = G.el("div", { class: "legend" });
-        chart.node = G.el("figure", { class: "chart", "data-chart": spec.id },
-            G.el("figcaption", {}, G.el("h3", {}, spec.title), spec.note ? G.el("p", {}, spec.note) : null),
+        chart.node = G.el(
+            "figure",
+            { class: "chart", "data-chart": spec.id },
+            G.el(
+                "figcaption",
+                {},
+                G.el("h3", {}, spec.title),
+                spec.note ? G.el("p", {}, spec.note) : null,
+            ),
             spec.controls?.length ? G.el("div", { class: "controls" }, spec.controls) : null,
-            chart.legend, chart.plot, spec.table ? tableOf(spec) : null);
+            chart.legend,
+            chart.plot,
+            spec.table ? tableOf(spec) : null,
+        );
         listen(chart);
         charts.push(chart);
         chart.refresh = () => refresh(chart);
@@ -29,20 +39,32 @@
     function refresh(chart) {
         const series = chart.spec.series();
         chart.node.dataset.series = series.length;
-        chart.legend.replaceChildren(...(series.length > 1 || chart.spec.keepLegend ? series.map((one) => button(chart, one)) : []));
+        chart.legend.replaceChildren(
+            ...(series.length > 1 || chart.spec.keepLegend
+                ? series.map((one) => button(chart, one))
+                : []),
+        );
         if (chart.drawn) draw(chart);
         else chart.plot.style.minHeight = `${chart.spec.height(800)}px`;
     }
 
     function button(chart, one) {
-        const node = G.el("button", {
-            type: "button", class: "key", "aria-pressed": String(!chart.hidden.has(one.name)), "data-series-name": one.name,
-            click() {
-                if (!chart.hidden.delete(one.name)) chart.hidden.add(one.name);
-                node.setAttribute("aria-pressed", String(!chart.hidden.has(one.name)));
-                draw(chart);
+        const node = G.el(
+            "button",
+            {
+                type: "button",
+                class: "key",
+                "aria-pressed": String(!chart.hidden.has(one.name)),
+                "data-series-name": one.name,
+                click() {
+                    if (!chart.hidden.delete(one.name)) chart.hidden.add(one.name);
+                    node.setAttribute("aria-pressed", String(!chart.hidden.has(one.name)));
+                    draw(chart);
+                },
             },
-        }, G.swatch(one), G.el("span", {}, one.name));
+            G.swatch(one),
+            G.el("span", {}, one.name),
+        );
         return node;
     }
 
@@ -50,9 +72,15 @@
         const width = forced ?? chart.plot.clientWidth;
         if (width < 40) return;
         const height = chart.spec.height(width, Boolean(forced));
-        const svg = G.svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
+        const svg = G.svg("svg", {
+            viewBox: `0 0 ${width} ${height}`,
+            width,
+            height,
+            "aria-hidden": "true",
+        });
         const shown = chart.spec.series().filter((one) => !chart.hidden.has(one.name));
-        chart.reader = chart.spec.draw({ svg, width, height, shown, print: Boolean(forced) }) ?? null;
+        chart.reader =
+            chart.spec.draw({ svg, width, height, shown, print: Boolean(forced) }) ?? null;
         chart.cursor = G.svg("g", { class: "cursor" });
         svg.append(chart.cursor);
         chart.svg = svg;
@@ -72,7 +100,15 @@
         };
         plot.addEventListener("pointermove", point);
         plot.addEventListener("pointerdown", point);
-        plot.addEventListener("pointerleave", () => hide(chart));
+        // A finger leaves when it is lifted; what it showed stays until something else is touched.
+        plot.addEventListener(
+            "pointerleave",
+            (event) => event.pointerType === "touch" || hide(chart),
+        );
+        document.addEventListener(
+            "pointerdown",
+            (event) => plot.contains(event.target) || hide(chart),
+        );
         plot.addEventListener("blur", () => hide(chart));
         plot.addEventListener("keydown", (event) => move(chart, event));
     }
@@ -81,8 +117,12 @@
         const stops = chart.reader?.stops ?? [];
         const last = stops.length - 1;
         const to = {
-            ArrowRight: chart.stop + 1, ArrowLeft: chart.stop < 0 ? last : chart.stop - 1,
-            PageDown: chart.stop + 20, PageUp: chart.stop - 20, Home: 0, End: last,
+            ArrowRight: chart.stop + 1,
+            ArrowLeft: chart.stop < 0 ? last : chart.stop - 1,
+            PageDown: chart.stop + 20,
+            PageUp: chart.stop - 20,
+            Home: 0,
+            End: last,
         }[event.key];
         if (event.key === "Escape") hide(chart);
         if (to === undefined || last < 0) return;
@@ -117,27 +157,47 @@
     G.table = ({ head, rows }) => {
         const shown = G.thin(rows, TABLE_ROWS);
         const cell = (tag) => (text) => G.el(tag, {}, text);
-        return G.el("div", { class: "scroll", tabindex: 0 }, G.el("table", {},
-            shown.length < rows.length ? G.el("caption", {}, `${shown.length} of ${rows.length} rows, evenly spread`) : null,
-            G.el("thead", {}, G.el("tr", {}, head.map(cell("th")))),
-            G.el("tbody", {}, shown.map((row) => G.el("tr", {}, row.map(cell("td")))))));
+        return G.el(
+            "div",
+            { class: "scroll", tabindex: 0 },
+            G.el(
+                "table",
+                {},
+                shown.length < rows.length
+                    ? G.el("caption", {}, `${shown.length} of ${rows.length} rows, evenly spread`)
+                    : null,
+                G.el("thead", {}, G.el("tr", {}, head.map(cell("th")))),
+                G.el(
+                    "tbody",
+                    {},
+                    shown.map((row) => G.el("tr", {}, row.map(cell("td")))),
+                ),
+            ),
+        );
     };
 
     // Near the window first; the others when there is time, and all of them before printing.
     G.drawCharts = () => {
-        const near = new IntersectionObserver((entries) => {
-            for (const { isIntersecting, target } of entries) {
-                if (isIntersecting && !target.chart.drawn) draw(target.chart);
-            }
-        }, { rootMargin: "600px" });
+        const near = new IntersectionObserver(
+            (entries) => {
+                for (const { isIntersecting, target } of entries) {
+                    if (isIntersecting && !target.chart.drawn) draw(target.chart);
+                }
+            },
+            { rootMargin: "600px" },
+        );
         charts.forEach((chart) => near.observe(chart.node));
-        const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => {
-            const { chart } = target.parentNode;
-            if (chart.drawn && chart.drawn !== target.clientWidth) draw(chart);
-        }));
+        const sizes = new ResizeObserver((entries) =>
+            entries.forEach(({ target }) => {
+                const { chart } = target.parentNode;
+                if (chart.drawn && chart.drawn !== target.clientWidth) draw(chart);
+            }),
+        );
         charts.forEach((chart) => sizes.observe(chart.plot));
         rest();
-        window.addEventListener("beforeprint", () => charts.forEach((chart) => draw(chart, PRINT_WIDTH)));
+        window.addEventListener("beforeprint", () =>
+            charts.forEach((chart) => draw(chart, PRINT_WIDTH)),
+        );
         window.addEventListener("afterprint", () => charts.forEach((chart) => draw(chart)));
         window.addEventListener("scroll", () => G.tip.hide(), { passive: true });
     };
@@ -153,5 +213,4 @@
     }
 
     G.figure = figure;
-    G.figuresOf = (id) => charts.filter((chart) => chart.spec.id === id);
 }

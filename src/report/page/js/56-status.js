@@ -16,9 +16,16 @@
         const list = [];
         for (const run of folder.summary.variants ?? []) {
             const who = `${run.name}, seed ${run.seed}`;
-            if (run.diverged) list.push(`${who}: diverged in round ${G.number(run.diverged.round)} (${run.diverged.cause})`);
-            else if (ENDINGS[run.stopped_by]) list.push(`${who}: ${ENDINGS[run.stopped_by]}, after ${G.plural(run.rounds, "round")}`);
-            else if (run.status && run.status !== "complete") list.push(`${who}: ${run.status}, after ${G.plural(run.rounds ?? 0, "round")}`);
+            if (run.diverged)
+                list.push(
+                    `${who}: diverged in round ${G.number(run.diverged.round)} (${run.diverged.cause})`,
+                );
+            else if (ENDINGS[run.stopped_by])
+                list.push(
+                    `${who}: ${ENDINGS[run.stopped_by]}, after ${G.plural(run.rounds, "round")}`,
+                );
+            else if (run.status && run.status !== "complete")
+                list.push(`${who}: ${run.status}, after ${G.plural(run.rounds ?? 0, "round")}`);
         }
         return list;
     }
@@ -27,63 +34,124 @@
         const { status, error } = folder.summary;
         const list = troubles(folder);
         if (status === "complete" && !error && list.length === 0) return null;
-        const stopped = (folder.summary.variants ?? []).some((run) => run.stopped_by === "interrupted");
-        const title = stopped ? WORDS.interrupted : WORDS[status] ?? (status === "complete" ? "Not everything went to plan" : `Status: ${status}`);
-        return G.el("div", { class: `banner ${status === "complete" ? "mild" : ""}`, role: "alert" },
+        const stopped = (folder.summary.variants ?? []).some(
+            (run) => run.stopped_by === "interrupted",
+        );
+        const title = stopped
+            ? WORDS.interrupted
+            : (WORDS[status] ??
+              (status === "complete" ? "Not everything went to plan" : `Status: ${status}`));
+        return G.el(
+            "div",
+            { class: `banner ${status === "complete" ? "mild" : ""}`, role: "alert" },
             G.el("strong", {}, several ? `${folder.folder}: ${title}` : title),
             error ? G.el("p", { class: "error" }, error) : null,
-            status === "incomplete" ? G.el("p", {}, "What follows is what was done until then.") : null,
-            list.length ? G.el("ul", {}, list.slice(0, 12).map((text) => G.el("li", {}, text))) : null,
-            list.length > 12 ? G.el("p", {}, `and ${list.length - 12} more`) : null);
+            status === "incomplete"
+                ? G.el("p", {}, "What follows is what was done until then.")
+                : null,
+            list.length
+                ? G.el(
+                      "ul",
+                      {},
+                      list.slice(0, 12).map((text) => G.el("li", {}, text)),
+                  )
+                : null,
+            list.length > 12 ? G.el("p", {}, `and ${list.length - 12} more`) : null,
+        );
     }
 
     function expectation({ that, ok, skipped, measured }) {
-        const [kind, sign, word] = skipped ? ["skipped", "–", "skipped"] : ok ? ["met", "✓", "met"] : ["missed", "✗", "not met"];
-        return G.el("li", { class: kind },
-            G.el("span", { class: "verdict" }, `${sign} ${word}`), G.el("span", {}, that, " ",
-            G.el("small", {}, skipped ? "not measured" : `measured ${G.number(measured)}`)));
+        const [kind, sign, word] = skipped
+            ? ["skipped", "–", "skipped"]
+            : ok
+              ? ["met", "✓", "met"]
+              : ["missed", "✗", "not met"];
+        return G.el(
+            "li",
+            { class: kind },
+            G.el("span", { class: "verdict" }, `${sign} ${word}`),
+            G.el(
+                "span",
+                {},
+                that,
+                " ",
+                G.el("small", {}, skipped ? "not measured" : `measured ${G.number(measured)}`),
+            ),
+        );
     }
 
     function expectations(folders) {
         const lists = folders.filter((folder) => folder.summary.expect?.length);
         if (lists.length === 0) return null;
-        return G.el("div", { class: "expect" }, G.el("h3", {}, "What was expected"), lists.map((folder) => [
-            folders.length > 1 ? G.text(folder.folder, "note") : null,
-            G.el("ul", {}, folder.summary.expect.map(expectation)),
-        ]));
+        return G.el(
+            "div",
+            { class: "expect" },
+            G.el("h3", {}, "What was expected"),
+            lists.map((folder) => [
+                folders.length > 1 ? G.text(folder.folder, "note") : null,
+                G.el("ul", {}, folder.summary.expect.map(expectation)),
+            ]),
+        );
     }
 
     // The same event of all runs counts once. One that opens with a round comes at another time in
     // every variant; it is then marked where it came first, and the list says so.
     function eventsOf(variants) {
         const groups = new Map();
-        for (const run of variants.flatMap((variant) => variant.runs)) {
-            const seen = {};
-            for (const event of run.events ?? []) {
-                if (!G.isNumber(event.at)) continue;
-                seen[event.what] = (seen[event.what] ?? 0) + 1;
-                const key = `${event.what}#${seen[event.what]}`;
-                if (!groups.has(key)) groups.set(key, { what: event.what, all: [] });
-                groups.get(key).all.push(event);
-            }
-        }
-        const events = [...groups.values()].map(({ what, all }) => {
-            const [at, latest] = G.range(all.map((event) => event.at));
-            const first = all.find((event) => event.at === at);
-            return { what, at, latest, until: G.isNumber(first.until) ? first.until : null };
-        });
+        for (const variant of variants)
+            for (const run of variant.runs) collect(groups, variant, run.events ?? []);
+        const events = [...groups.values()].map((group) => told(group, variants.length));
         events.sort((a, b) => a.at - b.at);
         return events.map((event, index) => ({ ...event, number: index + 1 }));
     }
 
+    function collect(groups, variant, events) {
+        const seen = {};
+        for (const event of events.filter((one) => G.isNumber(one.at))) {
+            seen[event.what] = (seen[event.what] ?? 0) + 1;
+            const key = `${event.what}#${seen[event.what]}`;
+            if (!groups.has(key)) groups.set(key, { what: event.what, all: [], whose: new Set() });
+            groups.get(key).all.push(event);
+            groups.get(key).whose.add(variant.name);
+        }
+    }
+
+    function told({ what, all, whose }, variants) {
+        const [at, latest] = G.range(all.map((event) => event.at));
+        const { until } = all.find((event) => event.at === at);
+        const only = whose.size < variants ? ` (${G.list([...whose])} only)` : "";
+        return { what: what + only, at, latest, until: G.isNumber(until) ? until : null };
+    }
+
     function when({ at, until, latest }) {
-        const from = latest > at ? `${G.duration(at)} (in other runs up to ${G.duration(latest)})` : G.duration(at);
+        const from =
+            latest > at
+                ? `${G.duration(at)} (in other runs up to ${G.duration(latest)})`
+                : G.duration(at);
         return until === null ? `from ${from}` : `${from} to ${G.duration(until)}`;
     }
 
-    G.eventList = (events) => (events.length === 0 ? null : G.el("div", { class: "events" }, G.el("h3", {}, "What happened on the way"),
-        G.el("ol", {}, events.map((event) => G.el("li", {}, G.el("span", {}, event.what), G.el("small", {}, ` ${when(event)}`)))),
-        G.text("The numbers mark these events on every time axis below.", "note")));
+    G.eventList = (events) =>
+        events.length === 0
+            ? null
+            : G.el(
+                  "div",
+                  { class: "events" },
+                  G.el("h3", {}, "What happened on the way"),
+                  G.el(
+                      "ol",
+                      {},
+                      events.map((event) =>
+                          G.el(
+                              "li",
+                              {},
+                              G.el("span", {}, event.what),
+                              G.el("small", {}, ` ${when(event)}`),
+                          ),
+                      ),
+                  ),
+                  G.text("The numbers mark these events on every time axis below.", "note"),
+              );
 
     Object.assign(G, { banner, expectations, eventsOf });
 }

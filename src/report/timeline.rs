@@ -1,0 +1,272 @@
+//! `timeline.json.gz`: what everybody did when, in the trace-event format that ui.perfetto.dev and
+//! chrome://tracing open.
+//!
+//! A process for the server of every run and one for each of its classes; in a class a track for every
+//! client that is shown. A participation is a slice with its download, steps and upload in it; between
+//! two of them the client waits or is away. Arrows go from the server's round to the client and back to
+//! the round in which it arrives.
+
+use super::row_file::FileError;
+use crate::clock::{SimTime, Span};
+use crate::record::{ClientRow, Leg, Outcome, RoundRow};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Participations that are shown where the scenario asks for some clients: about 10 MB to look at.
+pub const WINDOW: u64 = 20_000;
+/// Processes of a run: its server and its classes.
+const PROCESSES: u64 = 100_000;
+
+/// The file, open for the whole scenario.
+pub struct Timeline {
+    path: PathBuf,
+    /// There until the end is written.
+    out: Option<GzEncoder<BufWriter<File>>>,
+    text: Vec<u8>,
+    /// Which clients are shown; `None`: all.
+    shown: Option<Vec<bool>>,
+    /// Clients are sent off at any time, not when a round opens.
+    is_one_by_one: bool,
+    /// How many participations of a run.
+    most: u64,
+    run: Run,
+    runs: u64,
+    arrows: u64,
+}
+
+/// What is known of the run that is being told.
+#[derive(Default)]
+struct Run {
+    /// Of its server; classes follow.
+    process: u64,
+    left: u64,
+    /// When the last round closed.
+    closed: SimTime,
+    /// Clients that have a track, and until when it is told.
+    tracks: BTreeMap<u32, SimTime>,
+    /// Clients that came back since.
+    returned: usize,
+}
+
+impl Timeline {
+    /// Creates the file. `shown`: the clients to tell of, in a window; `None`: all of them, always.
+    pub fn create(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
+        let file = File::create(path).map_err(FileError::at(path))?;
+        let out = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::fast());
+        let most = if shown.is_some() { WINDOW } else { u64::MAX };
+        let mut timeline = Timeline {
+            path: path.to_owned(),
+            out: Some(out),
+            text: Vec::new(),
+            shown,
+            is_one_by_one: false,
+            most,
+            run: Run::default(),
+            runs: 0,
+            arrows: 0,
+        };
+        timeline.text.extend_from_slice(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+        timeline
+            .text
+            .extend_from_slice(b"{\"ph\":\"M\",\"name\":\"gruppetto\",\"pid\":0,\"args\":{}}");
+        Ok(timeline)
+    }
+
+    /// A run begins, of devices of these classes; they may be sent off one by one.
+    pub fn begin(&mut self, name: &str, classes: &[String], is_one_by_one: bool) {
+        self.is_one_by_one = is_one_by_one;
+        let process = 1 + self.runs * PROCESSES;
+        self.runs += 1;
+        self.run = Run { process, left: self.most, ..Run::default() };
+        self.name(process, None, &format!("{name}: server"));
+        self.name(process, Some(0), "rounds");
+        for (class, class_name) in classes.iter().enumerate() {
+            self.name(process + 1 + class as u64, None, &format!("{name}: {class_name}"));
+        }
+    }
+
+    /// A client is back, or lost.
+    pub fn arrived(&mut self, row: &ClientRow) {
+        self.run.returned += 1;
+        let is_shown = match &self.shown {
+            Some(shown) => shown[row.client as usize],
+            None => true,
+        };
+        if !is_shown || self.run.left == 0 {
+            return;
+        }
+        self.run.left -= 1;
+        let process = self.run.process + 1 + u64::from(row.class);
+        let track = (process, u64::from(row.client) + 1);
+        let told = self.run.tracks.insert(row.client, row.arrived);
+        if told.is_none() {
+            self.name(process, Some(track.1), &format!("client {}", row.client));
+        }
+        self.between(track, told.unwrap_or(SimTime::ZERO), row);
+        let args = format!(
+            "\"round\":{},\"outcome\":\"{}\",\"tau\":{},\"staleness\":{}",
+            row.round,
+            row.outcome.name(),
+            row.tau,
+            row.staleness
+        );
+        let took = row.arrived.since(row.dispatched);
+        self.slice(track, &format!("round {}", row.round), row.dispatched, took, &args);
+        let mut at = row.dispatched;
+        for (leg, name, took) in [
+            (Leg::Download, "download", row.download),
+            (Leg::Compute, "steps", row.compute),
+            (Leg::Upload, "upload", row.upload),
+        ] {
+            if took > Span::ZERO && row.leg >= leg {
+                let args = match leg {
+                    Leg::Compute => format!("\"tau\":{}", row.tau),
+                    _ => String::new(),
+                };
+                self.slice(track, name, at, took, &args);
+            }
+            at = at.after(took).unwrap_or(SimTime::NEVER);
+        }
+        let server = (self.run.process, 0);
+        self.arrow("s", server, row.dispatched);
+        self.arrow("t", track, row.dispatched);
+        self.arrow("f", server, row.arrived);
+        self.arrows += 1;
+        if !matches!(row.outcome, Outcome::Used | Outcome::Unfinished) {
+            let name = format!("{} client {}", row.outcome.name(), row.client);
+            self.instant(server, &name, row.arrived, "");
+        }
+    }
+
+    /// A round closed.
+    pub fn closed(&mut self, row: &RoundRow) {
+        if self.run.left == 0 {
+            return;
+        }
+        let (server, from) = ((self.run.process, 0), self.run.closed);
+        let args = format!(
+            "\"asked\":{},\"arrived\":{},\"tau_eff\":{},\"chi2\":{}",
+            row.asked,
+            row.arrived,
+            number(row.tau_eff),
+            number(row.chi2)
+        );
+        self.slice(server, &format!("round {}", row.round), from, row.closed.since(from), &args);
+        self.instant(server, "aggregation", row.closed, &args);
+        self.counter("model version", row.closed, row.round as f64);
+        if !self.is_one_by_one {
+            let opened = from.after(row.waited).unwrap_or(from);
+            self.counter("clients busy", opened, (row.busy + self.run.returned) as f64);
+        }
+        self.counter("clients busy", row.closed, row.busy as f64);
+        (self.run.closed, self.run.returned) = (row.closed, 0);
+    }
+
+    /// Writes what is gathered.
+    pub fn flush(&mut self) -> Result<(), FileError> {
+        let written = match &mut self.out {
+            Some(out) => out.write_all(&self.text),
+            None => Ok(()),
+        };
+        self.text.clear();
+        written.map_err(FileError::at(&self.path))
+    }
+
+    /// Writes what is gathered if that is much.
+    pub fn tick(&mut self) -> Result<(), FileError> {
+        if self.text.len() > 1 << 16 { self.flush() } else { Ok(()) }
+    }
+
+    /// Everything has been told.
+    pub fn finish(mut self) -> Result<(), FileError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), FileError> {
+        self.text.extend_from_slice(b"\n]}\n");
+        self.flush()?;
+        let out = self.out.take();
+        let ended: io::Result<()> = out.map_or(Ok(()), |out| out.finish()?.flush());
+        ended.map_err(FileError::at(&self.path))
+    }
+
+    /// How a client spent its time since it was last seen. How long it was away is known, not when:
+    /// that is told first.
+    fn between(&mut self, track: (u64, u64), from: SimTime, row: &ClientRow) {
+        let gap = row.dispatched.since(from);
+        let away = Span::from_nanos(gap.nanos().saturating_sub(row.idle.nanos()));
+        let back = from.after(away).unwrap_or(row.dispatched);
+        if away > Span::ZERO {
+            self.slice(track, "offline", from, away, "");
+        }
+        if back < row.dispatched {
+            self.slice(track, "waiting", back, row.dispatched.since(back), "");
+        }
+    }
+
+    fn slice(&mut self, track: (u64, u64), name: &str, at: SimTime, took: Span, args: &str) {
+        self.event("X", track, name, at);
+        let _ = write!(self.text, ",\"dur\":{},\"args\":{{{args}}}}}", micros(took.nanos()));
+    }
+
+    fn instant(&mut self, track: (u64, u64), name: &str, at: SimTime, args: &str) {
+        self.event("i", track, name, at);
+        let _ = write!(self.text, ",\"s\":\"t\",\"args\":{{{args}}}}}");
+    }
+
+    fn counter(&mut self, name: &str, at: SimTime, value: f64) {
+        self.event("C", (self.run.process, 0), name, at);
+        let _ = write!(self.text, ",\"args\":{{\"value\":{}}}}}", number(value));
+    }
+
+    fn arrow(&mut self, end: &str, track: (u64, u64), at: SimTime) {
+        let id = self.arrows;
+        self.event(end, track, "update", at);
+        let binding = if end == "f" { ",\"bp\":\"e\"" } else { "" };
+        let _ = write!(self.text, ",\"cat\":\"update\",\"id\":{id}{binding}}}");
+    }
+
+    fn event(&mut self, kind: &str, (process, thread): (u64, u64), name: &str, at: SimTime) {
+        let at = micros(at.nanos());
+        let _ = write!(
+            self.text,
+            ",\n{{\"ph\":\"{kind}\",\"name\":\"{name}\",\"pid\":{process},\"tid\":{thread},\"ts\":{at}"
+        );
+    }
+
+    /// Names a process or one of its tracks.
+    fn name(&mut self, process: u64, track: Option<u64>, name: &str) {
+        let (kind, track) = match track {
+            Some(track) => ("thread_name", format!(",\"tid\":{track}")),
+            None => ("process_name", String::new()),
+        };
+        let name = serde_json::json!(name);
+        let _ = write!(
+            self.text,
+            ",\n{{\"ph\":\"M\",\"name\":\"{kind}\",\"pid\":{process}{track},\"args\":{{\"name\":{name}}}}}"
+        );
+    }
+}
+
+impl Drop for Timeline {
+    fn drop(&mut self) {
+        // Reached without an end only when the run failed: what there is can still be opened.
+        if self.out.is_some() {
+            let _ = self.end();
+        }
+    }
+}
+
+/// Microseconds, to the nanosecond.
+fn micros(nanos: u64) -> String {
+    format!("{}.{:03}", nanos / 1000, nanos % 1000)
+}
+
+/// A number that JSON has.
+fn number(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
