@@ -7,7 +7,28 @@ use std::{env, fs};
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     page_script();
+    scenarios();
     libtorch();
+}
+
+/// The names of the scenarios that are shipped, and what each says of itself.
+fn scenarios() {
+    println!("cargo:rerun-if-changed=scenarios");
+    let entries = fs::read_dir("scenarios").expect("the folder of scenarios");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    let list: Vec<(String, String)> = files
+        .iter()
+        .map(|file| {
+            let text = fs::read_to_string(file).expect("a scenario");
+            let line = text.lines().find_map(|line| line.strip_prefix("description = "));
+            let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, line.unwrap_or_default().trim_matches('"').to_string())
+        })
+        .collect();
+    let out = env::var_os("OUT_DIR").expect("cargo says where things go");
+    fs::write(Path::new(&out).join("scenarios.rs"), format!("&{list:?}")).expect("a place for it");
 }
 
 /// All files of the page's script in one, by their names.

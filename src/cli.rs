@@ -3,7 +3,10 @@
 mod arguments;
 mod bars;
 mod calibrate;
+mod compare;
 mod data;
+mod list;
+mod new;
 mod report;
 mod trace;
 
@@ -16,6 +19,7 @@ use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use bars::Bars;
+use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -37,6 +41,14 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Check(check) => check_scenario(check, arguments.quiet),
         Command::Theory(theory) => predict(theory, arguments.quiet),
         Command::Report(arguments) => report::report(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::New(arguments) => new::new(arguments),
+        Command::List => list::list(),
+        Command::Completions { shell } => {
+            let (mut command, mut script) = (Arguments::command(), Vec::new());
+            clap_complete::generate(*shell, &mut command, "gruppetto", &mut script);
+            print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS)
+        }
         Command::Data(command) => data::data(command),
         Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),
         Command::Trace(command) => trace::trace(command, arguments.quiet),

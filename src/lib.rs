@@ -29,6 +29,7 @@ pub mod bench;
 pub mod cli;
 pub mod client;
 pub mod clock;
+pub mod compare;
 pub mod compress;
 pub mod data;
 pub mod device;

@@ -1,7 +1,9 @@
 //! What can be said on the command line.
 
 use super::calibrate::CalibrateArguments;
+use super::compare::CompareArguments;
 use super::data::DataCommand;
+use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
 use crate::actors::Pacemaker;
@@ -9,6 +11,7 @@ use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::path::PathBuf;
 use tracing_subscriber::EnvFilter;
 
@@ -22,7 +25,9 @@ use tracing_subscriber::EnvFilter;
   gruppetto run scenarios/demo.toml --set server.close.deadline=10s --seed 7
   gruppetto check scenarios/demo.toml
   gruppetto theory scenarios/demo.toml
-  gruppetto run scenarios/demo.toml --json | jq '.variants[].metrics'"
+  gruppetto run scenarios/demo.toml --json | jq '.variants[].metrics'
+  gruppetto compare runs/demo runs/demo-again
+  gruppetto new mine && gruppetto run mine.toml"
 )]
 pub struct Arguments {
     /// Say less: no progress bar
@@ -46,6 +51,17 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Write report.html of a finished run again, or one page about several runs
     Report(ReportArguments),
+    /// Compare finished runs: a table, a page, CSV
+    Compare(CompareArguments),
+    /// Write a commented scenario to begin with
+    New(NewArguments),
+    /// Show what there is: scenarios, tasks, models, solvers, policies
+    List,
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
     /// What is learned from: look at data and at how it is spread over clients

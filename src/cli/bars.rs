@@ -44,12 +44,14 @@ impl Observer for Bars {
         if bar.is_hidden() {
             return None;
         }
-        let mut drawn: Option<Instant> = None;
+        let (began, mut drawn): (Instant, Option<Instant>) = (Instant::now(), None);
         Some(Box::new(move |ledger: &Ledger| {
             if drawn.is_none_or(|at| at.elapsed() >= PERIOD) {
                 drawn = Some(Instant::now());
-                bar.set_position((1000.0 * part_done(&stop, ledger)) as u64);
-                bar.set_message(message(&stop, ledger));
+                let done = part_done(&stop, ledger);
+                bar.set_position((1000.0 * done) as u64);
+                let pace = pace(ledger.client_rounds(), done, began.elapsed());
+                bar.set_message(format!("{}{pace}", message(&stop, ledger)));
             }
         }))
     }
@@ -71,6 +73,28 @@ fn part_done(stop: &Stop, ledger: &Ledger) -> f64 {
     let by_rounds = stop.rounds.map_or(0.0, |all| rounds as f64 / all as f64);
     let by_time = stop.time.map_or(0.0, |all| now.seconds() / all.seconds());
     by_rounds.max(by_time).min(1.0)
+}
+
+/// How fast it goes, and how long it will take at this pace.
+fn pace(client_rounds: u64, done: f64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    if seconds < 0.5 {
+        return String::new();
+    }
+    let rate = client_rounds as f64 / seconds;
+    let rate = match rate {
+        rate if rate >= 1e6 => format!("{:.1}M", rate / 1e6),
+        rate if rate >= 1e4 => format!("{:.0}k", rate / 1e3),
+        rate if rate >= 10.0 => format!("{rate:.0}"),
+        rate => format!("{rate:.1}"),
+    };
+    let left = seconds * (1.0 - done) / done;
+    let left = match left {
+        // Where only a target ends the run, nobody knows.
+        left if !left.is_finite() || done < 1e-3 => String::new(),
+        left => format!(", {} left", Span::from_nanos((left.max(1.0).round() * 1e9) as u64)),
+    };
+    format!(", {rate} client-rounds/s{left}")
 }
 
 fn message(stop: &Stop, ledger: &Ledger) -> String {

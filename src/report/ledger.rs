@@ -260,6 +260,12 @@ impl Ledger {
         }
     }
 
+    /// Participations so far.
+    pub fn client_rounds(&self) -> u64 {
+        let over: u64 = self.by_class.iter().flat_map(|class| class.outcomes).sum();
+        over + self.open.len() as u64
+    }
+
     /// Rounds closed so far, the time, and the last metrics: what a progress bar shows.
     pub fn progress(&self) -> (u64, SimTime, &Metrics) {
         (self.rounds, self.now, &self.metrics)

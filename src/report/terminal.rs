@@ -26,11 +26,13 @@ impl Style {
         }
     }
 
-    fn bold(self, text: &str) -> String {
+    /// In bold.
+    pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn dim(self, text: &str) -> String {
+    /// Less visible.
+    pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 

@@ -45,6 +45,7 @@ mod selection;
 mod shipped;
 mod simulated;
 mod support;
+mod tools;
 mod trace_files;
 mod trace_fit;
 mod trace_import;
