@@ -1,7 +1,7 @@
 # make demo    see it work: two algorithms on the same slow and fast phones
 # make torch   the program with deep models: target/release/gruppetto
 # make test    every test
-# make check   what CI runs: formatting, lints, documentation, every test
+# make check   what CI runs: formatting, lints, documentation, every test, reports in a browser
 # make bench   the speed figures of this machine
 #
 # Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
@@ -38,6 +38,7 @@ check:
 	$(LIBTORCH_CARGO) clippy --locked --all-targets $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked --no-deps --document-private-items $(FEATURES)
 	$(LIBTORCH_CARGO) test --locked $(FEATURES)
+	scripts/check-report target/debug/gruppetto
 
 bench:
 	$(CARGO) build --release --locked --quiet

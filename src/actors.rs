@@ -7,9 +7,9 @@
 //! ```
 //!
 //! This is the only room that knows actix. Each actor is a thin shell around a plain struct
-//! ([`crate::server::Server`], [`crate::client::World`], [`crate::report::Ledger`]) that decides;
-//! the actor carries messages and sleeps. All of them live on one thread, so the order of
-//! messages is the order of events. A panic in any handler ends the run with a message that says
+//! ([`crate::server::Server`], [`crate::client::World`]) that decides; the actor carries messages and
+//! sleeps. All of them live on one thread, so the order of messages is the order of events. The recorder
+//! has a thread of its own around a [`crate::report::Ledger`], and hears of everything in that order. A panic in any handler ends the run with a message that says
 //! where it happened.
 
 mod carriage;

@@ -49,11 +49,17 @@ class Run:
         return [m for m in dict.fromkeys(first + METRICS) if m in measured]
 
     def last(self, variant, column):
-        """The mean over seeds of the last value in rounds.csv."""
-        by_seed = {}
+        """The mean over seeds of the last value in rounds.csv, or of the one at the very end: a run
+        that [stop] time ends in the middle of a round is measured once more."""
+        by_seed, closed = {}, {}
         for row in self.rounds:
             if row["variant"] == variant and row[column] != "":
                 by_seed[row["seed"]] = float(row[column])
+                closed[row["seed"]] = float(row["virtual_seconds"])
+        for run in self.summary["variants"]:
+            seed = str(run["seed"])
+            if run["name"] == variant and column in run["metrics"] and run["virtual_seconds"] > closed[seed]:
+                by_seed[seed] = run["metrics"][column]
         return sum(by_seed.values()) / len(by_seed)
 
     def charts(self, data):
