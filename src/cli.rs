@@ -5,6 +5,7 @@ mod bars;
 mod calibrate;
 mod compare;
 mod data;
+mod export;
 mod list;
 mod new;
 mod report;
@@ -42,6 +43,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Theory(theory) => predict(theory, arguments.quiet),
         Command::Report(arguments) => report::report(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Export(arguments) => export::export(arguments),
         Command::New(arguments) => new::new(arguments),
         Command::List => list::list(),
         Command::Completions { shell } => {
@@ -106,6 +108,10 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
             Problem::failed(format!("{error}{kept}"))
         }
     })?;
+    let exported = match &options.out {
+        Some(out) => arguments.exports.write(out)?,
+        None => String::new(),
+    };
     let text = if arguments.json {
         let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
         format!("{json}\n")
@@ -114,6 +120,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         text.push_str(&results(&summary, style()));
         if let Some(out) = &options.out {
             text.push_str(&format!("written to {0}; see {0}/report.html\n", out.display()));
+            text.push_str(&exported);
         }
         text
     };

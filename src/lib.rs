@@ -33,6 +33,7 @@ pub mod compare;
 pub mod compress;
 pub mod data;
 pub mod device;
+pub mod export;
 pub mod matrix;
 pub mod memory;
 pub mod metric;

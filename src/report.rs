@@ -29,5 +29,5 @@ pub use summary::{
     ExpectResult, LatencySummary, OverSeeds, Spread, Status, Summary, VariantSummary,
 };
 pub use tensors::{LoadError, load_tensors, save_tensors};
-pub use terminal::{Style, number, results};
+pub use terminal::{Style, number, results, wrapped};
 pub use timeline::Timeline;

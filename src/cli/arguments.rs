@@ -3,6 +3,7 @@
 use super::calibrate::CalibrateArguments;
 use super::compare::CompareArguments;
 use super::data::DataCommand;
+use super::export::{ExportArguments, Exports};
 use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
@@ -53,6 +54,8 @@ pub(super) enum Command {
     Report(ReportArguments),
     /// Compare finished runs: a table, a page, CSV
     Compare(CompareArguments),
+    /// Write a finished run for other tools: TensorBoard, Parquet
+    Export(ExportArguments),
     /// Write a commented scenario to begin with
     New(NewArguments),
     /// Show what there is: scenarios, tasks, models, solvers, policies
@@ -123,6 +126,8 @@ pub(super) struct RunArguments {
     /// Print summary.json instead of the table
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) exports: Exports,
     /// Run the schedule without training
     #[arg(long)]
     timing_only: bool,

@@ -1,7 +1,7 @@
 //! `gruppetto list`: what there is to choose from.
 
 use super::{Problem, print, style};
-use crate::report::Style;
+use crate::report::{Style, wrapped};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -96,12 +96,11 @@ fn section(out: &mut String, style: Style, title: &str, entries: &[(&str, &str)]
     let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(26);
     for (name, what) in entries {
         let pad = width.saturating_sub(name.chars().count());
-        let room = 80 - 2 - width - 2;
-        let what: String = match what.chars().count() > room {
-            true => what.chars().take(room - 1).chain(['…']).collect(),
-            false => (*what).into(),
-        };
-        let _ = writeln!(out, "  {name}{:pad$}  {what}", "");
+        let mut lines = wrapped(what, 80 - 2 - width - 2).into_iter();
+        let _ = writeln!(out, "  {name}{:pad$}  {}", "", lines.next().unwrap_or_default());
+        lines.for_each(|line| {
+            let _ = writeln!(out, "  {:width$}  {line}", "");
+        });
     }
 }
 

@@ -112,7 +112,9 @@ fn columns(entries: &[Entry]) -> Vec<Column> {
     add("distance", of(&|e| e.metric(Metric::Distance)), &shown, Some(f64::min));
     add("to target", of(&|e| e.to_target), &seconds, Some(f64::min));
     add("time", of(&|e| Some(e.virtual_seconds)), &seconds, None);
-    add("χ²", of(&|e| Some(e.chi2)), &|spread| number(spread.mean), Some(f64::min));
+    // Rounding leaves less than this where the truth is 0.
+    let chi2 = |spread: Spread| number(if spread.mean < 1e-12 { 0.0 } else { spread.mean });
+    add("χ²", of(&|e| Some(e.chi2)), &chi2, Some(f64::min));
     add("waste", of(&|e| Some(e.waste)), &percent, Some(f64::min));
     add("never heard", of(&|e| Some(e.missing_mass)), &percent, None);
     add("rounds", of(&|e| Some(e.rounds)), &|spread| number(spread.mean), None);

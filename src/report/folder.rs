@@ -29,7 +29,7 @@ pub enum FolderError {
 }
 
 /// The files of a run that `--force` may replace.
-const OURS: [&str; 8] = [
+const OURS: [&str; 10] = [
     "scenario.toml",
     "summary.json",
     "rounds.csv",
@@ -37,6 +37,8 @@ const OURS: [&str; 8] = [
     "latency.hlog",
     "findings.json",
     "timeline.json.gz",
+    "rounds.parquet",
+    "clients.parquet",
     "report.html",
 ];
 

@@ -258,7 +258,7 @@ fn expectations(out: &mut String, summary: &Summary, style: Style) {
 }
 
 /// Cuts a text at spaces into lines of at most `width` characters, where words allow.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

@@ -1,0 +1,145 @@
+//! TensorBoard's event files: a folder for every run, a scalar for every column of `rounds.csv`.
+//!
+//! The step is the round. The time of an event is the simulated one, so that the axis "relative" shows
+//! simulated time. An event file is a list of records, each a protocol buffer with its length and check
+//! sums; the few messages that scalars need are put together here.
+
+use super::{ExportError, open};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Columns that are no scalars: which run, which round, and when.
+const KEYS: [&str; 4] = ["variant", "seed", "round", "virtual_seconds"];
+/// Columns that describe the model; all others describe the round.
+const METRICS: [&str; 5] = ["train_loss", "grad_norm", "test_accuracy", "test_loss", "distance"];
+
+/// Writes the rounds of the run in `folder` to event files below `to`; how many runs there were.
+pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError> {
+    let path = folder.join("rounds.csv");
+    let mut reader = open(&path)?;
+    let broken = |what: &dyn ToString| ExportError::broken(&path, what.to_string());
+    let head = reader.headers().map_err(|error| broken(&error))?.clone();
+    let mut places = [0; 4];
+    for (place, key) in places.iter_mut().zip(KEYS) {
+        let found = head.iter().position(|name| name == key);
+        *place = found.ok_or_else(|| broken(&format!("there is no column `{key}`")))?;
+    }
+    let [variant, seed, round, seconds] = places;
+    let mut runs: BTreeMap<(String, String), Vec<u8>> = BTreeMap::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| broken(&error))?;
+        let number = |place: usize| row[place].parse::<f64>().ok();
+        let (Some(at), Some(step)) = (number(seconds), row[round].parse::<u64>().ok()) else {
+            return Err(broken(&format!(
+                "line {}: no round",
+                row.position().map_or(0, |p| p.line())
+            )));
+        };
+        let scalars: Vec<(String, f32)> = head
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| !KEYS.contains(name))
+            .filter_map(|(place, name)| Some((tag(name), number(place)? as f32)))
+            .collect();
+        let key = (row[variant].to_string(), row[seed].to_string());
+        let file = runs.entry(key).or_insert_with(|| record(&version()));
+        file.extend_from_slice(&record(&event(at, step, &scalars)));
+    }
+    for ((variant, seed), bytes) in &runs {
+        let folder = to.join(format!("{variant}-{seed}"));
+        fs::create_dir_all(&folder).map_err(ExportError::write(&folder))?;
+        let path = folder.join("events.out.tfevents.0.gruppetto");
+        fs::write(&path, bytes).map_err(ExportError::write(&path))?;
+    }
+    Ok(runs.len())
+}
+
+fn tag(column: &str) -> String {
+    let group = if METRICS.contains(&column) { "metric" } else { "round" };
+    format!("{group}/{column}")
+}
+
+/// The first event of every file.
+fn version() -> Vec<u8> {
+    let mut event = Vec::new();
+    double(&mut event, 1, 0.0);
+    bytes(&mut event, 3, b"brain.Event:2");
+    event
+}
+
+/// tensorflow.Event: wall_time = 1, step = 2, summary = 5.
+fn event(at: f64, step: u64, scalars: &[(String, f32)]) -> Vec<u8> {
+    // tensorflow.Summary: value = 1, and in it tag = 1, simple_value = 2.
+    let mut summary = Vec::new();
+    for (tag, value) in scalars {
+        let mut one = Vec::new();
+        bytes(&mut one, 1, tag.as_bytes());
+        one.push(2 << 3 | 5);
+        one.extend_from_slice(&value.to_le_bytes());
+        bytes(&mut summary, 1, &one);
+    }
+    let mut event = Vec::new();
+    double(&mut event, 1, at);
+    event.push(2 << 3);
+    varint(&mut event, step);
+    bytes(&mut event, 5, &summary);
+    event
+}
+
+fn double(out: &mut Vec<u8>, field: u8, value: f64) {
+    out.push(field << 3 | 1);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
+    out.push(field << 3 | 2);
+    varint(out, value.len() as u64);
+    out.extend_from_slice(value);
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// A record: length, its check sum, the bytes, their check sum.
+fn record(data: &[u8]) -> Vec<u8> {
+    let length = (data.len() as u64).to_le_bytes();
+    let mut out = Vec::with_capacity(data.len() + 16);
+    out.extend_from_slice(&length);
+    out.extend_from_slice(&masked(&length).to_le_bytes());
+    out.extend_from_slice(data);
+    out.extend_from_slice(&masked(data).to_le_bytes());
+    out
+}
+
+/// CRC-32C, rotated and shifted as the format wants it.
+fn masked(data: &[u8]) -> u32 {
+    crc32c::crc32c(data).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand, from the definition of the wire format.
+    #[test]
+    fn an_event_is_what_the_format_says() {
+        let event = event(1.5, 300, &[("metric/x".into(), 0.25)]);
+        let mut expected = vec![0x09];
+        expected.extend_from_slice(&1.5f64.to_le_bytes());
+        expected.extend_from_slice(&[0x10, 0xac, 0x02]);
+        expected.extend_from_slice(&[0x2a, 17, 0x0a, 15, 0x0a, 8]);
+        expected.extend_from_slice(b"metric/x");
+        expected.push(0x15);
+        expected.extend_from_slice(&0.25f32.to_le_bytes());
+        assert_eq!(event, expected);
+        let record = record(b"abc");
+        assert_eq!(record.len(), 8 + 4 + 3 + 4);
+        assert_eq!(record[..8], 3u64.to_le_bytes());
+    }
+}
