@@ -1,7 +1,8 @@
 # make demo    see it work: two algorithms on the same slow and fast phones
 # make torch   the program with deep models: target/release/gruppetto
 # make test    every test
-# make check   what CI runs: formatting, lints, documentation, every test, reports in a browser
+# make check   what CI runs: formatting, lints, documentation, every test; reports are opened
+#              in a browser, and exports read by the tools they are for, where these can be had
 # make bench   the speed figures of this machine
 #
 # Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
@@ -39,6 +40,7 @@ check:
 	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked --no-deps --document-private-items $(FEATURES)
 	$(LIBTORCH_CARGO) test --locked $(FEATURES)
 	scripts/check-report target/debug/gruppetto
+	scripts/check-readers target/debug/gruppetto
 
 bench:
 	$(CARGO) build --release --locked --quiet

@@ -15,6 +15,11 @@ impl Laps {
         self.times().map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
     }
 
+    /// Seconds from the first round to now.
+    pub(super) fn since_first(&self) -> f64 {
+        self.times().map_or(f64::NAN, |(first, _)| first.elapsed().as_secs_f64())
+    }
+
     pub(super) fn first_after(&self, began: Instant) -> f64 {
         self.times().map_or(f64::NAN, |(first, _)| (first - began).as_secs_f64())
     }
