@@ -47,14 +47,31 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Run a scenario: every variant, on the same devices and events
+    #[command(after_help = "Examples:
+  gruppetto run scenarios/demo.toml                     then open runs/demo/report.html
+  gruppetto run mine.toml --set server.close.deadline=10s --seed 7 --out runs/ten
+  gruppetto run mine.toml --timing-only                 the schedule, without training
+  gruppetto run mine.toml --clock wall --speedup 20     steps really taken
+  gruppetto run mine.toml --json | jq '.variants[].metrics'
+Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not met,
+130 interrupted")]
     Run(RunArguments),
     /// Validate a scenario and print the resolved plan
     Check(CheckArguments),
     /// Write report.html of a finished run again, or one page about several runs
+    #[command(after_help = "Examples:
+  gruppetto report runs/demo
+  gruppetto report runs/demo runs/ten --out both.html")]
     Report(ReportArguments),
     /// Compare finished runs: a table, a page, CSV
+    #[command(after_help = "Examples:
+  gruppetto compare runs/demo runs/ten
+  gruppetto compare runs/demo runs/ten --html both.html --csv both.csv")]
     Compare(CompareArguments),
     /// Write a finished run for other tools: TensorBoard, Parquet
+    #[command(after_help = "Examples:
+  gruppetto export runs/demo --tensorboard board && tensorboard --logdir board
+  gruppetto export runs/demo --parquet")]
     Export(ExportArguments),
     /// Write a commented scenario to begin with
     New(NewArguments),
