@@ -85,9 +85,7 @@ fn text(style: Style) -> String {
         out.push('\n');
         section(&mut out, style, title, choices);
     }
-    out.push_str(
-        "\ndocs/scenario.md has every key; gruppetto new NAME writes a scenario to begin with\n",
-    );
+    out.push_str("\ndocs/scenario.md has every key; gruppetto new NAME writes a first scenario\n");
     out
 }
 
