@@ -48,3 +48,4 @@ pub mod solver;
 pub mod theory;
 pub mod train;
 pub mod units;
+pub mod watch;

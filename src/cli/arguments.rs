@@ -7,6 +7,7 @@ use super::export::{ExportArguments, Exports};
 use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
+use super::watch::WatchArguments;
 use crate::actors::Pacemaker;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
@@ -25,6 +26,7 @@ use tracing_subscriber::EnvFilter;
   gruppetto run scenarios/demo.toml
   gruppetto run scenarios/demo.toml --set server.close.deadline=10s --seed 7
   gruppetto check scenarios/demo.toml
+  gruppetto watch runs/demo
   gruppetto theory scenarios/demo.toml
   gruppetto run scenarios/demo.toml --json | jq '.variants[].metrics'
   gruppetto compare runs/demo runs/demo-again
@@ -82,6 +84,8 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
         /// Which shell
         shell: Shell,
     },
+    /// Follow a run in the terminal while it goes on, or look at one that is over
+    Watch(WatchArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
     /// What is learned from: look at data and at how it is spread over clients

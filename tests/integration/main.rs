@@ -54,3 +54,5 @@ mod trace_pickles;
 mod trace_record;
 mod trace_synth;
 mod wall_clock;
+#[cfg(unix)]
+mod watch;

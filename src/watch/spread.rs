@@ -1,0 +1,129 @@
+//! How latencies and local steps are spread.
+
+use super::told::Percentiles;
+use crate::record::ClientRow;
+use crate::report::{LatencySummary, Phase, Phases};
+use hdrhistogram::Histogram;
+
+/// The phases that are shown.
+pub const SHOWN: [Phase; 4] = [Phase::Round, Phase::Download, Phase::Compute, Phase::Upload];
+
+/// Latencies of the participations of one run that were seen.
+pub enum Latencies {
+    /// More of them may come.
+    Live(Box<Phases>),
+    /// All have come. A scenario may have thousands of runs, and histograms are large.
+    Settled([Percentiles; 4]),
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies::Settled([Percentiles::default(); 4])
+    }
+}
+
+impl Latencies {
+    /// Adds a participation.
+    pub fn add(&mut self, row: &ClientRow) {
+        if let Latencies::Settled(_) = self {
+            *self = Latencies::Live(Box::default());
+        }
+        if let Latencies::Live(phases) = self {
+            phases.add(row);
+        }
+    }
+
+    /// No more will come.
+    pub fn settle(&mut self) {
+        *self = Latencies::Settled(self.percentiles());
+    }
+
+    /// Of the phases that are shown, in their order.
+    pub fn percentiles(&self) -> [Percentiles; 4] {
+        match self {
+            Latencies::Live(phases) => SHOWN.map(|phase| {
+                let LatencySummary { count, p50, p90, p99, max, .. } = phases.summary(phase);
+                Percentiles { count, p50, p90, p99, max }
+            }),
+            Latencies::Settled(percentiles) => *percentiles,
+        }
+    }
+}
+
+/// Clients that made so many local steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// At least.
+    pub from: u64,
+    /// At most.
+    pub to: u64,
+    /// How many clients.
+    pub count: u64,
+}
+
+/// How many local steps τ the updates took that were used.
+pub struct Taus(Histogram<u32>);
+
+impl Default for Taus {
+    fn default() -> Self {
+        // Exact up to 255, then to one in a hundred: bars are never finer than that.
+        let mut histogram = Histogram::new(2).expect("two digits are allowed");
+        histogram.auto(true);
+        Taus(histogram)
+    }
+}
+
+impl Taus {
+    /// Adds an update.
+    pub fn add(&mut self, tau: u64) {
+        self.0.saturating_record(tau);
+    }
+
+    /// Smallest, mean and largest, if there are any.
+    pub fn range(&self) -> Option<(u64, f64, u64)> {
+        (!self.0.is_empty()).then(|| (self.0.min(), self.0.mean(), self.0.max()))
+    }
+
+    /// At most `most` bars of the same width, from the fewest steps to the most.
+    pub fn bars(&self, most: usize) -> Vec<Bar> {
+        let Some((least, _, largest)) = self.range().filter(|_| most > 0) else {
+            return Vec::new();
+        };
+        let width = (largest - least) / most as u64 + 1;
+        let count = (largest - least) / width + 1;
+        let mut bars: Vec<Bar> = (0..count)
+            .map(|bar| least + bar * width)
+            .map(|from| Bar { from, to: largest.min(from.saturating_add(width - 1)), count: 0 })
+            .collect();
+        for step in self.0.iter_recorded() {
+            let value = step.value_iterated_to().clamp(least, largest);
+            bars[((value - least) / width) as usize].count += step.count_since_last_iteration();
+        }
+        bars
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_hold_everybody_and_never_more_than_there_is_room_for() {
+        let mut taus = Taus::default();
+        assert!(taus.bars(10).is_empty());
+        for tau in [3, 3, 4, 9] {
+            taus.add(tau);
+        }
+        let bar = |from, to, count| Bar { from, to, count };
+        assert_eq!(taus.bars(3), [bar(3, 5, 3), bar(6, 8, 0), bar(9, 9, 1)]);
+        assert_eq!(taus.bars(100).len(), 7, "one for every number of steps");
+        assert_eq!(taus.bars(100)[0], bar(3, 3, 2));
+        taus.add(1_000_000_000);
+        taus.add(0);
+        for most in 1..50 {
+            let bars = taus.bars(most);
+            assert!(bars.len() <= most);
+            assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), 6);
+        }
+    }
+}
