@@ -143,8 +143,8 @@ fn bounds(low: f64, high: f64) -> [f64; 2] {
 
 /// As many digits as the axis can tell, the same number everywhere.
 fn tick(value: f64, span: f64) -> String {
-    let digits = 1.0 - span.log10().floor();
-    match (0.0..=6.0).contains(&digits) || (span >= 10.0 && value.abs() < 1e6) {
+    let digits = 2.0 - span.log10().floor();
+    match (0.0..=6.0).contains(&digits) || (span >= 100.0 && value.abs() < 1e6) {
         true => format!("{value:.*}", digits.max(0.0) as usize),
         false => number(value),
     }
