@@ -6,8 +6,6 @@ use super::view::{View, Wish};
 use crate::report::Style;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often is looked for something new: as often as runs write.
@@ -36,11 +34,11 @@ impl Drop for Screen {
 
 /// Shows the dashboard until the user has seen enough.
 pub fn show(follower: &mut Follower, style: Style) -> Result<(), WatchError> {
-    let told_to_end = listen_for_signals();
+    listen_for_signals();
     follower.tick()?;
     let mut screen = Screen::open()?;
     let mut view = View::default();
-    while !view.is_over && !told_to_end.load(Ordering::Relaxed) {
+    while !view.is_over {
         if !view.is_paused {
             follower.tick()?;
         }
@@ -83,17 +81,16 @@ fn wish(event: &Event) -> Option<Wish> {
     })
 }
 
-/// A signal must not leave the terminal in disorder either.
-fn listen_for_signals() -> Arc<AtomicBool> {
-    let told = Arc::new(AtomicBool::new(false));
-    let heard = {
-        let told = told.clone();
-        ctrlc::set_handler(move || told.store(true, Ordering::Relaxed))
-    };
+/// A signal must not leave the terminal in disorder either. It ends the program from here: where the
+/// terminal itself has gone away, waiting for keys never ends.
+fn listen_for_signals() {
+    let heard = ctrlc::set_handler(|| {
+        let _ = ratatui::try_restore();
+        std::process::exit(130);
+    });
     if let Err(error) = heard {
         tracing::debug!(%error, "signals are not heard");
     }
-    told
 }
 
 #[cfg(test)]
