@@ -237,7 +237,7 @@ fn every_way_out_restores_the_terminal() {
             "signal" => {
                 let id = std::fs::read_to_string(workshop.path("id")).unwrap();
                 assert!(Command::new("kill").arg(id.trim()).status().unwrap().success());
-                0
+                130
             }
             "broken" => {
                 std::fs::write(workshop.path("out/summary.json"), "{").unwrap();
@@ -258,4 +258,26 @@ fn every_way_out_restores_the_terminal() {
 
 fn gruppetto_path() -> &'static str {
     env!("CARGO_BIN_EXE_gruppetto")
+}
+
+/// Waiting for keys of a terminal that is gone would keep a core busy for ever.
+#[test]
+fn it_ends_with_its_terminal() {
+    let workshop = Workshop::new(&many_rows(6, 50));
+    workshop.run("out", &[]);
+    let Some(terminal) = Terminal::open("gone", &workshop.path("")) else {
+        return;
+    };
+    let script = format!("sh -c 'echo $$ > id; exec {} watch out'", gruppetto_path());
+    terminal.press(&["clear; ", &script, "Enter"]);
+    terminal.wait_for(&["many-rows · complete"]);
+    let id = std::fs::read_to_string(workshop.path("id")).unwrap();
+    terminal.tell(&["kill-server"]);
+    let is_there =
+        || Command::new("kill").args(["-0", id.trim()]).output().unwrap().status.success();
+    let began = Instant::now();
+    while is_there() {
+        assert!(began.elapsed() < Duration::from_secs(10), "it is still there");
+        sleep(Duration::from_millis(50));
+    }
 }
