@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// Messages that may wait to be written down; then the simulation waits too.
-const WAITING: usize = 64;
+const WAITING: usize = 16;
 
 /// What the recorder is told.
 pub(super) enum Happened {
