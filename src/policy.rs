@@ -9,8 +9,8 @@ mod workload;
 
 pub use closing::{Closing, Durations, Verdict};
 pub use config::{
-    Adaptive, Amount, Batch, ClientConfig, Close, Late, OortConfig, Partial, Redraw, Sample,
-    Scheme, ServerConfig, Staleness, Stop, Target, Work,
+    Adaptive, Amount, Batch, ClientConfig, Close, LastBatch, Late, OortConfig, Partial, Redraw,
+    Sample, Scheme, ServerConfig, Staleness, Stop, Target, Work,
 };
 pub use selector::{Asked, Feedback, Selector};
 pub use workload::Workload;

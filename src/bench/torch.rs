@@ -36,7 +36,7 @@ pub(super) fn figures(extent: Extent, show: &mut dyn FnMut(Vec<Figure>)) -> Resu
         show(vec![Figure::new("deep models", format!("not measured: {error}"))]);
         return Ok(());
     }
-    let models = [("mlp", ModelConfig::Mlp { hidden: vec![200] }), ("cnn", ModelConfig::Cnn)];
+    let models = [("mlp", ModelConfig::Mlp { hidden: vec![200] }), ("cnn", ModelConfig::CNN)];
     // The second takes its time.
     let models = &models[..if extent == Extent::Full { 2 } else { 1 }];
     let measured = models.iter().try_for_each(|(name, model)| {

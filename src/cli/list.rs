@@ -24,7 +24,7 @@ const CHOICES: [(&str, &[(&str, &str)]); 6] = [
         &[
             ("softmax", "native kernels, or libtorch"),
             ("mlp", "784-200-10, or { mlp = [300, 100] }"),
-            ("cnn", "two convolutions and two dense layers"),
+            ("cnn", "two convolutions and two dense layers, of any size"),
             ("vgg11", "configuration A, without batch norm"),
             ("resnet8", "with group norm"),
             ("{ torchscript = \"net.pt\" }", "your own, exported from PyTorch"),

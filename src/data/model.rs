@@ -10,9 +10,9 @@ pub enum ModelConfig {
     /// Fully connected layers with ReLU between them.
     #[allow(missing_docs)]
     Mlp { hidden: Vec<usize> },
-    /// McMahan et al.'s network: 5 × 5 convolutions to 32 and 64 channels, each followed by 2 × 2
-    /// pooling, then 512 units.
-    Cnn,
+    /// Two 5 × 5 convolutions, each followed by 2 × 2 pooling, then a layer of hidden units.
+    #[allow(missing_docs)]
+    Cnn { channels: [usize; 2], hidden: usize },
     /// VGG-11 for small images: eight 3 × 3 convolutions, five poolings, two layers of 512 units with
     /// dropout before them.
     #[allow(missing_docs)]
@@ -52,10 +52,13 @@ pub struct Cost {
 }
 
 impl ModelConfig {
+    /// McMahan et al.'s network.
+    pub const CNN: ModelConfig = ModelConfig::Cnn { channels: [32, 64], hidden: 512 };
+
     /// Sides that images must have for something to be left of them before the last layers.
     pub fn least_side(&self) -> usize {
         match self {
-            ModelConfig::Cnn => 4,
+            ModelConfig::Cnn { .. } => 4,
             ModelConfig::Vgg11 { .. } => 32,
             _ => 1,
         }
@@ -66,7 +69,7 @@ impl ModelConfig {
         match self {
             ModelConfig::Softmax => "softmax",
             ModelConfig::Mlp { .. } => "mlp",
-            ModelConfig::Cnn => "cnn",
+            ModelConfig::Cnn { .. } => "cnn",
             ModelConfig::Vgg11 { .. } => "vgg11",
             ModelConfig::Resnet8 => "resnet8",
             ModelConfig::TorchScript { .. } => "torchscript",
@@ -100,12 +103,12 @@ impl ModelConfig {
                 }
                 sum.dense(before, outputs);
             }
-            ModelConfig::Cnn => {
+            ModelConfig::Cnn { channels: [first, second], hidden } => {
                 let (channels, height, width) = image()?;
-                sum.convolution(channels, 32, 5, height * width, true);
-                sum.convolution(32, 64, 5, (height / 2) * (width / 2), true);
-                sum.dense(64 * (height / 4) * (width / 4), 512);
-                sum.dense(512, outputs);
+                sum.convolution(channels, *first, 5, height * width, true);
+                sum.convolution(*first, *second, 5, (height / 2) * (width / 2), true);
+                sum.dense(second * (height / 4) * (width / 4), *hidden);
+                sum.dense(*hidden, outputs);
             }
             ModelConfig::Vgg11 { .. } => {
                 let (mut before, mut height, mut width) = image()?;
@@ -184,9 +187,11 @@ mod tests {
         // McMahan et al. 2017: 199,210 and 1,663,370 parameters.
         let mlp = ModelConfig::Mlp { hidden: vec![200, 200] };
         assert_eq!(size(mlp, &[1, 28, 28]), 199_210);
-        assert_eq!(size(ModelConfig::Cnn, &[1, 28, 28]), 1_663_370);
+        assert_eq!(size(ModelConfig::CNN, &[1, 28, 28]), 1_663_370);
+        let small = ModelConfig::Cnn { channels: [6, 16], hidden: 100 };
+        assert_eq!(size(small, &[1, 28, 28]), 156 + 2416 + 78_500 + 1010);
         assert_eq!(size(ModelConfig::Vgg11 { dropout: 0.5 }, &[3, 32, 32]), 9_750_922);
-        assert!(ModelConfig::Cnn.cost(&[60], 10).is_none(), "a row is no image");
+        assert!(ModelConfig::CNN.cost(&[60], 10).is_none(), "a row is no image");
     }
 
     #[test]

@@ -59,11 +59,20 @@ pub enum Batch {
 pub enum Work {
     /// As many as the deadline allows: τ emerges.
     UntilDeadline,
-    /// Passes over the local data; τ = ⌊E·n_i/B⌋ and at least 1, with B = n_i where a client has
+    /// Passes over the local data, of so many steps and at least 1; B = n_i where a client has
     /// fewer samples than a batch.
-    Epochs(Amount),
+    Epochs(Amount, LastBatch),
     /// Steps, rounded to a whole number and at least 1.
     Steps(Amount),
+}
+
+/// What becomes of the samples that are left over at the end of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastBatch {
+    /// They begin the next one: τ = ⌊E·n_i/B⌋ (section 2 of the paper).
+    FillsUp,
+    /// They count as a batch, as PyTorch's loaders do: τ = ⌊E·⌈n_i/B⌉⌋.
+    Counts,
 }
 
 /// An amount of work: drawn, or given per client.

@@ -1,6 +1,6 @@
 //! How many local steps a client sets out to make.
 
-use super::{Amount, Batch, ClientConfig, Redraw, Work};
+use super::{Amount, Batch, ClientConfig, LastBatch, Redraw, Work};
 use crate::random::{Purpose, stream};
 
 /// The work of every client in every round.
@@ -46,11 +46,14 @@ impl Workload {
         match &self.work {
             Work::UntilDeadline => None,
             Work::Steps(amount) => Some(whole(self.amount(amount, client, round).round())),
-            Work::Epochs(amount) => {
-                let samples = f64::from(self.samples[client as usize]);
-                // τ = ⌊E·n/B⌋ (section 2); a part in 10⁹ is forgiven so that 0.1 of 50 is 5.
-                let steps =
-                    self.amount(amount, client, round) * samples / self.batch(client) as f64;
+            Work::Epochs(amount, last) => {
+                let batches = f64::from(self.samples[client as usize]) / self.batch(client) as f64;
+                let of_an_epoch = match last {
+                    LastBatch::FillsUp => batches,
+                    LastBatch::Counts => batches.ceil(),
+                };
+                let steps = self.amount(amount, client, round) * of_an_epoch;
+                // A part in 10⁹ is forgiven so that 0.1 of 50 is 5.
                 Some(whole((steps * (1.0 + 1e-9)).floor()))
             }
         }
@@ -93,13 +96,26 @@ mod tests {
 
     #[test]
     fn epochs_become_whole_batches() {
-        let work = workload(Batch::Size(20), Work::Epochs(fixed(2.0)));
+        let epochs = |epochs| Work::Epochs(fixed(epochs), LastBatch::FillsUp);
+        let work = workload(Batch::Size(20), epochs(2.0));
         // ⌊2·100/20⌋; a client with 15 samples uses them all; ⌊2·204/20⌋.
         assert_eq!([0, 1, 2].map(|c| work.steps(c, 1)), [Some(10), Some(2), Some(20)]);
-        let full = workload(Batch::Full, Work::Epochs(fixed(3.0)));
+        let full = workload(Batch::Full, epochs(3.0));
         assert_eq!([0, 1, 2].map(|c| full.steps(c, 1)), [Some(3); 3]);
-        let part = workload(Batch::Size(20), Work::Epochs(fixed(0.1)));
+        let part = workload(Batch::Size(20), epochs(0.1));
         assert_eq!([0, 1, 2].map(|c| part.steps(c, 1)), [Some(1); 3]);
+    }
+
+    /// 204 samples are eleven batches for PyTorch, the last of them of four.
+    #[test]
+    fn a_last_batch_may_count() {
+        let counted = |epochs| Work::Epochs(fixed(epochs), LastBatch::Counts);
+        let work = workload(Batch::Size(20), counted(2.0));
+        assert_eq!([0, 1, 2].map(|c| work.steps(c, 1)), [Some(10), Some(2), Some(22)]);
+        let part = workload(Batch::Size(20), counted(0.5));
+        assert_eq!([0, 1, 2].map(|c| part.steps(c, 1)), [Some(2), Some(1), Some(5)]);
+        let full = workload(Batch::Full, counted(3.0));
+        assert_eq!([0, 1, 2].map(|c| full.steps(c, 1)), [Some(3); 3]);
     }
 
     #[test]

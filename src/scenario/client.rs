@@ -9,7 +9,7 @@ use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::compress::Packing;
 use crate::data::{TaskConfig, TaskKind};
-use crate::policy::{Amount, Batch, ClientConfig, Redraw, Work};
+use crate::policy::{Amount, Batch, ClientConfig, LastBatch, Redraw, Work};
 use crate::random::Shape;
 use crate::solver::{Recipe, Schedule, Solver};
 
@@ -78,7 +78,11 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
                     .expected("{ steps = … } or { until = \"deadline\" }"));
             }
             TaskKind::Synthetic(_) | TaskKind::Files(_) => {
-                Work::Epochs(read_amount(amount, &mut section, task, &EPOCHS)?)
+                let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
+                let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
+                let last = section.get("last_batch");
+                let last = last.map_or(Ok(LastBatch::FillsUp), |n| n.one_of("last_batch", &known));
+                Work::Epochs(amount, last?)
             }
         },
         _ => Work::Steps(read_amount(amount, &mut section, task, &STEPS)?),

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 /// The widest layer and the most layers somebody may ask for.
 const WIDEST: u64 = 10_000_000;
 const DEEPEST: usize = 100;
+/// The most channels of a convolution.
+const MOST_CHANNELS: u64 = 100_000;
 
 /// Reads `model`, without looking at what it is to learn.
 pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
@@ -16,20 +18,24 @@ pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
         [("softmax", 0), ("mlp", 1), ("cnn", 2), ("vgg11", 3), ("resnet8", 4)];
     let Raw::Table(_) = &node.value else {
         let name = node.one_of("model", &NAMES).map_err(|error| {
-            error.note("or { mlp = [200, 100] }, { vgg11 = { dropout = 0.5 } }, { torchscript = \"net.pt\" }")
+            error.note(
+                "or { mlp = [200, 100] }, { cnn = { channels = [16, 32], hidden = 128 } }, \
+                 { vgg11 = { dropout = 0.5 } }, { torchscript = \"net.pt\" }",
+            )
         })?;
         return Ok(match name {
             0 => ModelConfig::Softmax,
             1 => ModelConfig::Mlp { hidden: vec![200] },
-            2 => ModelConfig::Cnn,
+            2 => ModelConfig::CNN,
             3 => ModelConfig::Vgg11 { dropout: 0.5 },
             _ => ModelConfig::Resnet8,
         });
     };
     let mut section = Section::open("task.model", node)?;
-    let (which, value) = section.exactly_one(&["mlp", "vgg11", "torchscript"])?;
+    let (which, value) = section.exactly_one(&["mlp", "cnn", "vgg11", "torchscript"])?;
     let model = match which {
         "mlp" => ModelConfig::Mlp { hidden: read_hidden(value)? },
+        "cnn" => read_cnn(value)?,
         "vgg11" => read_vgg(value)?,
         _ => {
             let path = PathBuf::from(value.text()?);
@@ -57,6 +63,28 @@ fn read_hidden(node: &Node) -> Result<Vec<usize>, ScenarioError> {
         return Err(error.expected(format_args!("1 to {DEEPEST}")));
     }
     layers.iter().map(|node| node.whole("mlp", 1..=WIDEST).map(|units| units as usize)).collect()
+}
+
+fn read_cnn(node: &Node) -> Result<ModelConfig, ScenarioError> {
+    let ModelConfig::Cnn { mut channels, mut hidden } = ModelConfig::CNN else {
+        unreachable!("that is what it is")
+    };
+    let mut section = Section::open("task.model.cnn", node)?;
+    if let Some(node) = section.get("channels") {
+        let given = node.array("the channels of both convolutions, such as [16, 32]")?;
+        let [first, second] = given else {
+            let error = node.at.error(format!("`channels` has {} entries", given.len()));
+            return Err(error.expected("2: one for each convolution"));
+        };
+        for (channels, node) in channels.iter_mut().zip([first, second]) {
+            *channels = node.whole("channels", 1..=MOST_CHANNELS)? as usize;
+        }
+    }
+    if let Some(node) = section.get("hidden") {
+        hidden = node.whole("hidden", 1..=WIDEST)? as usize;
+    }
+    section.finish("here")?;
+    Ok(ModelConfig::Cnn { channels, hidden })
 }
 
 fn read_vgg(node: &Node) -> Result<ModelConfig, ScenarioError> {

@@ -69,7 +69,8 @@ pub(super) const TABLES: &[Keys] = &[
         ],
     ),
     keys("task.init", &["normal", "file"]),
-    keys("task.model", &["mlp", "vgg11", "torchscript", "loss"]),
+    keys("task.model", &["mlp", "cnn", "vgg11", "torchscript", "loss"]),
+    keys("task.model.cnn", &["channels", "hidden"]),
     keys("task.model.vgg11", &["dropout"]),
     keys("task.partition", &["scheme", "min_size", "test_fraction"]),
     keys("task.partition.scheme", &["dirichlet", "shards", "file"]),
@@ -90,7 +91,7 @@ pub(super) const TABLES: &[Keys] = &[
     ),
     keys("client.compression", &["fp16", "top_k", "quantize", "error_feedback"]),
     keys("client.lr_schedule", &["after", "times"]),
-    keys("client.work", &["until", "epochs", "steps", "redraw"]),
+    keys("client.work", &["until", "epochs", "steps", "redraw", "last_batch"]),
     keys(
         "server",
         &[
@@ -164,6 +165,7 @@ pub(super) const TABLES: &[Keys] = &[
     keys("record.timeline", &["clients"]),
     keys("variant", &["name", "set"]),
     keys("expect", &["that", "of", "at_least", "at_most", "equals", "within"]),
+    keys("expect.that", &["correlation"]),
     keys(
         DIST,
         &[
@@ -208,10 +210,10 @@ const DISTS: &[&str] = &[
 const RIVALS: &[(&str, &[&[&str]])] = &[
     ("stop.target", &[&["at_least"], &["at_most"]]),
     ("task.init", &[&["normal"], &["file"]]),
-    ("task.model", &[&["mlp"], &["vgg11"], &["torchscript", "loss"]]),
+    ("task.model", &[&["mlp"], &["cnn"], &["vgg11"], &["torchscript", "loss"]]),
     ("task.partition.scheme", &[&["dirichlet"], &["shards"], &["file"]]),
     ("client.compression", &[&["fp16"], &["top_k"], &["quantize"]]),
-    ("client.work", &[&["until"], &["epochs"], &["steps"]]),
+    ("client.work", &[&["until"], &["epochs", "last_batch"], &["steps"]]),
     ("server.close", &[&["deadline"], &["first", "of"], &["buffer"], &["window"]]),
     ("server.sample", &[&["clients"], &["fraction"]]),
     ("server.scheme", &[&["oort"], &["tiers"]]),

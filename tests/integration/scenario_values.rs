@@ -7,10 +7,12 @@ use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
 use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
 use gruppetto::policy::{
-    Amount, Batch, Close, Late, OortConfig, Partial, Redraw, Sample, Scheme, Work,
+    Amount, Batch, Close, LastBatch, Late, OortConfig, Partial, Redraw, Sample, Scheme, Work,
 };
 use gruppetto::random::{Dist, Shape};
-use gruppetto::scenario::{ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side};
+use gruppetto::scenario::{
+    ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side, Subject,
+};
 use gruppetto::solver::{LrChange, Schedule, Solver, VarianceReduction};
 use std::fs;
 
@@ -196,7 +198,10 @@ fn server_and_client_choices() {
          weighting = \"fedavg\"\ntau_eff = 2.5\nevaluate_every = 7",
     );
     let epochs = Dist { shape: Shape::Uniform(1.0, 5.0), plus: 0.0, min: None, max: None };
-    assert_eq!(plan.client.work, Work::Epochs(Amount::Drawn(epochs, Redraw::Once)));
+    assert_eq!(
+        plan.client.work,
+        Work::Epochs(Amount::Drawn(epochs, Redraw::Once), LastBatch::FillsUp)
+    );
     assert_eq!((plan.client.batch, plan.client.recipe.common.lr), (Batch::Full, 1.0));
     assert_eq!(plan.server.close, Close::First { first: 10, of: 13 });
     assert_eq!(plan.server.rule.tau_eff, TauEff::Fixed(2.5));
@@ -285,12 +290,12 @@ fn stop_target_record_and_expect() {
     let target = stop.target.unwrap();
     assert_eq!((target.metric, target.bound), (Metric::TestAccuracy, Bound::AtLeast(0.8)));
     let [first, second, third] = &scenario.expects[..] else { panic!() };
-    assert_eq!(first.that, Quantity::Metric(Metric::TestAccuracy));
+    assert_eq!(first.that, Subject::Mean(Quantity::Metric(Metric::TestAccuracy)));
     assert_eq!(
         (first.of, &first.bound),
         (0, &ExpectBound { side: Side::AtLeast, of: Reference::Variant(1), within: 0.0 })
     );
-    assert_eq!((second.that, second.of), (Quantity::Waste, 1));
+    assert_eq!((second.that, second.of), (Subject::Mean(Quantity::Waste), 1));
     assert_eq!(
         third.bound,
         ExpectBound { side: Side::Equals, of: Reference::Number(10.0), within: 1.0 }

@@ -13,7 +13,7 @@ pub fn bare_loop(model: &ModelConfig, data: &Dataset, batch: i64, time: Duration
     let store = nn::VarStore::new(Device::Cpu);
     let root = store.root();
     let net = match model {
-        ModelConfig::Cnn => {
+        ModelConfig::Cnn { .. } => {
             let same = nn::ConvConfig { padding: 2, ..Default::default() };
             nn::seq_t()
                 .add(nn::conv2d(&root, 1, 32, 5, same))

@@ -26,18 +26,21 @@ pub(super) fn layers(model: &ModelConfig, shape: &[usize], outputs: usize) -> Op
             layers.push(dense(format!("fc{}", hidden.len() + 1), inputs, outputs));
             layers
         }
-        (ModelConfig::Cnn, &[channels, height, width]) => vec![
-            conv("conv1", channels as i64, 32, 5, 1, true),
-            Layer::Relu,
-            Layer::Pool,
-            conv("conv2", 32, 64, 5, 1, true),
-            Layer::Relu,
-            Layer::Pool,
-            Layer::Flatten,
-            dense("fc1", 64 * (height / 4 * (width / 4)) as i64, 512),
-            Layer::Relu,
-            dense("fc2", 512, outputs),
-        ],
+        (ModelConfig::Cnn { channels: [first, second], hidden }, &[channels, height, width]) => {
+            let (first, second, hidden) = (*first as i64, *second as i64, *hidden as i64);
+            vec![
+                conv("conv1", channels as i64, first, 5, 1, true),
+                Layer::Relu,
+                Layer::Pool,
+                conv("conv2", first, second, 5, 1, true),
+                Layer::Relu,
+                Layer::Pool,
+                Layer::Flatten,
+                dense("fc1", second * (height / 4 * (width / 4)) as i64, hidden),
+                Layer::Relu,
+                dense("fc2", hidden, outputs),
+            ]
+        }
         (ModelConfig::Vgg11 { dropout }, &[channels, height, width]) => {
             vgg11(*dropout, channels as i64, (height / 32 * (width / 32)) as i64, outputs)
         }

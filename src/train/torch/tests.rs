@@ -55,7 +55,7 @@ fn change(trainer: &dyn Trainer, job: Job, steps: u64) -> Vec<f64> {
 const MODELS: [ModelConfig; 5] = [
     ModelConfig::Softmax,
     ModelConfig::Mlp { hidden: Vec::new() },
-    ModelConfig::Cnn,
+    ModelConfig::CNN,
     ModelConfig::Vgg11 { dropout: 0.5 },
     ModelConfig::Resnet8,
 ];
@@ -133,7 +133,7 @@ fn sizes_and_names_are_those_that_scenarios_count_with() {
     for (model, shape) in [
         (ModelConfig::Softmax, vec![60]),
         (ModelConfig::Mlp { hidden: vec![200] }, vec![1, 28, 28]),
-        (ModelConfig::Cnn, vec![1, 28, 28]),
+        (ModelConfig::CNN, vec![1, 28, 28]),
         (ModelConfig::Vgg11 { dropout: 0.5 }, vec![3, 32, 32]),
         (ModelConfig::Resnet8, vec![3, 32, 32]),
     ] {
@@ -150,7 +150,7 @@ fn sizes_and_names_are_those_that_scenarios_count_with() {
     let names: Vec<_> = parameters(&vgg).into_iter().map(|parameter| parameter.name).collect();
     assert_eq!(names[..3], ["features.0.weight", "features.0.bias", "features.3.weight"]);
     assert_eq!(names[names.len() - 2..], ["classifier.6.weight", "classifier.6.bias"]);
-    assert!(networks::layers(&ModelConfig::Cnn, &[60], 10).is_none(), "a row is no image");
+    assert!(networks::layers(&ModelConfig::CNN, &[60], 10).is_none(), "a row is no image");
 }
 
 /// Every term of the law, on the same batches.
