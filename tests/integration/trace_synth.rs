@@ -23,7 +23,7 @@ fn shipped_traces_are_what_their_headers_say() {
     let readme = fs::read_to_string("traces/README.md").unwrap();
     let files: Vec<_> =
         names(Path::new("traces")).into_iter().filter(|name| name.ends_with(".gz")).collect();
-    assert_eq!(files.len(), 4);
+    assert_eq!(files.len(), 5);
     for name in files {
         let file = Path::new("traces").join(&name);
         assert!(fs::metadata(&file).unwrap().len() < 60_000, "{name} is large");
@@ -139,6 +139,34 @@ fn mixtures_do_what_they_are_named_after() {
     assert!(uplink(&laptops, "north", 1) > 0.0 && uplink(&laptops, "north", 3) > 0.0);
     let south = laptops.iter().filter(|device| device.device.starts_with("south"));
     assert!(south.flat_map(|device| &device.changes).all(|change| change.up != Some(0.0)));
+}
+
+/// Quantiles of 51,496 phones: inference in ms a sample, and kbit/s.
+#[test]
+fn capacity_is_like_the_phones_it_is_fitted_to() {
+    let published = [
+        (0.05, 19.0, 1393.0),
+        (0.1, 21.0, 1818.0),
+        (0.25, 24.0, 2856.0),
+        (0.5, 41.0, 6075.0),
+        (0.75, 148.0, 13_882.0),
+        (0.9, 174.0, 32_546.0),
+        (0.95, 189.0, 51_663.0),
+    ];
+    let phones = devices("capacity", 20_000);
+    let sorted = |of: fn(&Recording) -> f64| {
+        let mut values: Vec<f64> = phones.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let times = sorted(|phone| phone.changes[0].compute.unwrap().value() / 3e6);
+    let rates = sorted(|phone| phone.changes[0].up.unwrap() / 1e3);
+    for (part, time, rate) in published {
+        let at = (part * 19_999.0) as usize;
+        let off = (times[at] / time - 1.0, rates[at] / rate - 1.0);
+        assert!(off.0.abs() < 0.12 && off.1.abs() < 0.2, "{part}: {off:?}");
+    }
+    assert!(phones.iter().all(|phone| phone.changes[0].up == phone.changes[0].down));
 }
 
 #[test]

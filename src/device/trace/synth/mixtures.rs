@@ -1,6 +1,7 @@
 //! The mixtures that have a name.
 //!
-//! The numbers are plausible, not measured: round medians that lie within what public traces show.
+//! The numbers are plausible, not measured: round medians that lie within what public traces show. But
+//! for `capacity`, which is fitted to one.
 
 use super::{Air, Crowd, Load, Mixture, Outage, Rhythm, SECOND, Tier};
 use crate::clock::Span;
@@ -15,7 +16,7 @@ const MBPS: f64 = 1e6;
 impl Mixture {
     /// All that have a name.
     pub fn all() -> Vec<Mixture> {
-        vec![phones(), campus_wifi(), rack(), outage()]
+        vec![phones(), capacity(), campus_wifi(), rack(), outage()]
     }
 
     /// The one of this name.
@@ -53,6 +54,34 @@ fn phones() -> Mixture {
             phone("flagship", 0.20, (1.5, 0.20), (20.0, 60.0), 0.4),
             phone("midrange", 0.45, (4.0, 0.25), (8.0, 25.0), 0.5),
             phone("budget", 0.35, (12.0, 0.40), (3.0, 12.0), 0.7),
+        ],
+    }
+}
+
+/// Phones by what is published of the compute times (AI Benchmark) and the bandwidths (MobiPerf) of 51,496
+/// of them: three kinds, the old ones six times as slow as the new, and links that have nothing to do
+/// with that. Training takes three times as long as the inference that was measured.
+fn capacity() -> Mixture {
+    let phone = |name: &str, share, inference: f64, sigma| Tier {
+        // Both ways are equally fast.
+        place: Dist { min: Some(1.0), max: Some(204.0), ..lognormal(6.9, 1.12) },
+        ..tier(
+            name,
+            share,
+            Dist { max: Some(3.0 * 199.0 * MS), ..lognormal(3.0 * inference * MS, sigma) },
+            Dist::fixed(MBPS),
+            Dist::fixed(MBPS),
+        )
+    };
+    Mixture {
+        name: "capacity",
+        about: "phones as fast and as well connected as 51,496 real ones",
+        length: span(24.0 * HOUR),
+        compute: ComputeColumn::Sample,
+        tiers: vec![
+            phone("new", 0.46, 23.5, 0.17),
+            phone("middling", 0.17, 48.0, 0.23),
+            phone("old", 0.37, 154.0, 0.17),
         ],
     }
 }
