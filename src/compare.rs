@@ -13,9 +13,9 @@ pub use entry::Entry;
 pub use likeness::Difference;
 pub use table::{csv, text};
 
+use crate::report::{ReadError, read_file};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// A run as its folder tells it.
 pub struct Told {
@@ -25,34 +25,13 @@ pub struct Told {
     scenario: Value,
 }
 
-/// Runs cannot be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum CompareError {
-    /// A folder is not that of a run.
-    #[error("{}: there is no {missing}\n  = help: give the folders of runs, such as runs/demo", folder.display())]
-    #[allow(missing_docs)]
-    NoRun { folder: PathBuf, missing: &'static str },
-    /// A file of a folder is not what it was.
-    #[error("{}: {what}\n  = help: run the scenario again", path.display())]
-    #[allow(missing_docs)]
-    Broken { path: PathBuf, what: String },
-}
-
 impl Told {
     /// Reads what the folder of a run tells.
-    pub fn read(folder: &Path) -> Result<Self, CompareError> {
-        let text = |missing: &'static str| {
-            let path = folder.join(missing);
-            fs::read_to_string(&path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => CompareError::NoRun { folder: folder.into(), missing },
-                _ => CompareError::Broken { path, what: error.to_string() },
-            })
-        };
-        let broken =
-            |name: &str, what: String| CompareError::Broken { path: folder.join(name), what };
-        let summary: Value = serde_json::from_str(&text("summary.json")?)
+    pub fn read(folder: &Path) -> Result<Self, ReadError> {
+        let broken = |name: &str, what: String| ReadError::broken(folder.join(name), what);
+        let summary: Value = serde_json::from_str(&read_file(folder, "summary.json")?)
             .map_err(|error| broken("summary.json", error.to_string()))?;
-        let scenario = likeness::plain(&text("scenario.toml")?)
+        let scenario = likeness::plain(&read_file(folder, "scenario.toml")?)
             .map_err(|what| broken("scenario.toml", what))?;
         if !summary["variants"].is_array() || !summary["over_seeds"].is_array() {
             return Err(broken("summary.json", "it tells of no variants".into()));

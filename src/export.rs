@@ -9,37 +9,33 @@ mod tensorboard;
 pub use parquet::write_parquet;
 pub use tensorboard::write_tensorboard;
 
+use crate::report::ReadError;
 use std::path::{Path, PathBuf};
 
 /// A run cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// A file cannot be read or written.
-    #[error("cannot {what} {}: {source}", path.display())]
+    /// What the run left cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
     #[allow(missing_docs)]
-    File { what: &'static str, path: PathBuf, source: std::io::Error },
-    /// A file is not what a run writes.
-    #[error("{}: {what}\n  = help: run the scenario again", path.display())]
-    #[allow(missing_docs)]
-    Broken { path: PathBuf, what: String },
+    Write { path: PathBuf, source: std::io::Error },
 }
 
 impl ExportError {
     fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| ExportError::File { what: "write", path: path.into(), source }
+        move |source| ExportError::Write { path: path.into(), source }
     }
 
     fn broken(path: &Path, what: impl ToString) -> Self {
-        ExportError::Broken { path: path.into(), what: what.to_string() }
+        ReadError::broken(path, what).into()
     }
 }
 
 /// A CSV file of a run's folder.
-fn open(path: &Path) -> Result<csv::Reader<std::fs::File>, ExportError> {
-    let file = std::fs::File::open(path).map_err(|source| ExportError::File {
-        what: "read",
-        path: path.into(),
-        source,
-    })?;
-    Ok(csv::Reader::from_reader(file))
+fn open(folder: &Path, file: &'static str) -> Result<csv::Reader<std::fs::File>, ExportError> {
+    let opened = std::fs::File::open(folder.join(file)).map_err(ReadError::of(folder, file))?;
+    Ok(csv::Reader::from_reader(opened))
 }

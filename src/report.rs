@@ -6,6 +6,7 @@
 
 mod clients_csv;
 mod findings;
+mod finished;
 mod folder;
 mod latency;
 mod ledger;
@@ -19,6 +20,7 @@ mod timeline;
 
 pub use clients_csv::{ClientsCsv, recorded};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
+pub use finished::{ReadError, read_file};
 pub use folder::{FolderError, RunFolder};
 pub use latency::{Phase, Phases, write_hlog};
 pub use ledger::{Files, Ledger, Listener};
@@ -26,7 +28,8 @@ pub use page::{PageError, write_page};
 pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};
 pub use summary::{
-    ExpectResult, LatencySummary, OverSeeds, Spread, Status, Summary, VariantSummary,
+    ExpectResult, LatencySummary, OverSeeds, RestSummary, ScheduleSummary, Spread, Status, Summary,
+    VariantSummary,
 };
 pub use tensors::{LoadError, load_tensors, save_tensors};
 pub use terminal::{Style, number, results, wrapped};

@@ -62,6 +62,11 @@ fn simple(value: &toml_edit::Value) -> Value {
 pub(super) fn differences(one: &Told, other: &Told) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("task", &one.scenario["task"], &other.scenario["task"], &mut found);
+    let [a, b] = [one, other].map(|run| changed_tasks(&run.scenario));
+    if a != b {
+        let list = |all: BTreeSet<String>| all.into_iter().collect::<Vec<_>>().join(", ");
+        found.push(Difference { what: "variants' tasks".into(), values: [list(a), list(b)] });
+    }
     let seeds = [one, other].map(|run| {
         let all = run.summary["variants"].as_array().into_iter().flatten();
         all.filter_map(|run| run["seed"].as_u64()).collect::<BTreeSet<u64>>()
@@ -75,6 +80,18 @@ pub(super) fn differences(one: &Told, other: &Told) -> Vec<Difference> {
         found.push(Difference { what: "training".into(), values: timing.map(word) });
     }
     found
+}
+
+/// What variants change in the task: every task that is learned beside the scenario's own.
+fn changed_tasks(scenario: &Value) -> BTreeSet<String> {
+    let variants = scenario["variant"].as_array().into_iter().flatten();
+    let changes = variants.map(|variant| match &variant["set"]["task"] {
+        Value::Null => "as it is".into(),
+        change => change.to_string().chars().take(80).collect(),
+    });
+    // A scenario without variants has one.
+    let all: BTreeSet<String> = changes.collect();
+    if all.is_empty() { BTreeSet::from(["as it is".into()]) } else { all }
 }
 
 /// What differs at `path` or below.
@@ -116,5 +133,14 @@ mod tests {
         compare("task", &one["task"], &third["task"], &mut found);
         let found: Vec<String> = found.iter().map(Difference::to_string).collect();
         assert_eq!(found, ["task.alpha: not said and 1.0", "task.clients: 3 and 4"]);
+    }
+
+    #[test]
+    fn a_variant_may_learn_something_else() {
+        let tasks = |text| changed_tasks(&plain(text).unwrap());
+        let own = tasks("[task]\nclients = 3");
+        assert_eq!(own, tasks("[[variant]]\nname = 'a'\nset = { server.late = 'next' }"));
+        let other = tasks("[[variant]]\nname = 'a'\nset = { task.alpha = 2.0 }");
+        assert_eq!(other, BTreeSet::from(["{\"alpha\":2.0}".to_string()]));
     }
 }

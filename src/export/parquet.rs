@@ -50,19 +50,19 @@ enum Column {
 /// files of the run in `folder`; which files there are now.
 pub fn write_parquet(folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let mut written = Vec::new();
-    for name in ["rounds", "clients"] {
-        let from = folder.join(format!("{name}.csv"));
-        if name == "rounds" || from.exists() {
-            let to = folder.join(format!("{name}.parquet"));
-            convert(&from, &to)?;
+    for (from, to) in [("rounds.csv", "rounds.parquet"), ("clients.csv", "clients.parquet")] {
+        if from == "rounds.csv" || folder.join(from).exists() {
+            let to = folder.join(to);
+            convert(folder, from, &to)?;
             written.push(to);
         }
     }
     Ok(written)
 }
 
-fn convert(from: &Path, to: &Path) -> Result<(), ExportError> {
-    let mut reader = open(from)?;
+fn convert(folder: &Path, from: &'static str, to: &Path) -> Result<(), ExportError> {
+    let mut reader = open(folder, from)?;
+    let from = &folder.join(from);
     let head = reader.headers().map_err(|error| ExportError::broken(from, error))?.clone();
     let mut columns: Vec<Column> = head.iter().map(empty).collect();
     let fields: Vec<String> =

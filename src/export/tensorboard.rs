@@ -17,7 +17,7 @@ const METRICS: [&str; 5] = ["train_loss", "grad_norm", "test_accuracy", "test_lo
 /// Writes the rounds of the run in `folder` to event files below `to`; how many runs there were.
 pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError> {
     let path = folder.join("rounds.csv");
-    let mut reader = open(&path)?;
+    let mut reader = open(folder, "rounds.csv")?;
     let broken = |what: &dyn ToString| ExportError::broken(&path, what.to_string());
     let head = reader.headers().map_err(|error| broken(&error))?.clone();
     let mut places = [0; 4];

@@ -3,12 +3,11 @@
 //! The page is one file: a skeleton, a style, a script and the data. What the data look like is said in
 //! [`super::findings`]; the script draws them.
 
+use super::finished::{ReadError, read_file};
 use super::folder::write_whole;
 use super::row_file::FileError;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 const SKELETON: &str = include_str!("page/page.html");
@@ -22,18 +21,9 @@ const LONGEST_SCENARIO: usize = 100_000;
 /// A page cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// There is no such folder, or it is not that of a run.
-    #[error("{}: there is no {missing}\n  = help: give the folder of a run, such as runs/demo", folder.display())]
-    #[allow(missing_docs)]
-    NoRun { folder: PathBuf, missing: &'static str },
-    /// A file of the folder cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    #[allow(missing_docs)]
-    Read { path: PathBuf, source: io::Error },
-    /// A file of the folder is not what it was.
-    #[error("{}: {what}\n  = help: run the scenario again", path.display())]
-    #[allow(missing_docs)]
-    Broken { path: PathBuf, what: String },
+    /// What the run left cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The page cannot be written.
     #[error(transparent)]
     Write(#[from] FileError),
@@ -41,7 +31,7 @@ pub enum PageError {
 
 /// Writes a page about the runs in `folders` to `out`.
 pub fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), PageError> {
-    let told: Result<Vec<Folder>, PageError> =
+    let told: Result<Vec<Folder>, ReadError> =
         folders.iter().map(|folder| Folder::read(folder)).collect();
     let told = told?;
     let names: Vec<&str> = told.iter().map(|folder| folder.name.as_str()).collect();
@@ -60,27 +50,18 @@ struct Folder {
 }
 
 impl Folder {
-    fn read(folder: &Path) -> Result<Self, PageError> {
-        let text = |missing: &'static str| {
-            let path = folder.join(missing);
-            fs::read_to_string(&path).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => PageError::NoRun { folder: folder.into(), missing },
-                _ => PageError::Read { path, source },
-            })
-        };
-        let broken = |name: &str, error: serde_json::Error| PageError::Broken {
-            path: folder.join(name),
-            what: error.to_string(),
-        };
-        let summary = text("summary.json")?;
+    fn read(folder: &Path) -> Result<Self, ReadError> {
+        let broken =
+            |name: &str, error: serde_json::Error| ReadError::broken(folder.join(name), error);
+        let summary = read_file(folder, "summary.json")?;
         let summary: Box<RawValue> =
             serde_json::from_str(&summary).map_err(|error| broken("summary.json", error))?;
         let known: Value =
             serde_json::from_str(summary.get()).map_err(|error| broken("summary.json", error))?;
-        let findings = text("findings.json")?;
+        let findings = read_file(folder, "findings.json")?;
         let mut data: Map<String, Value> =
             serde_json::from_str(&findings).map_err(|error| broken("findings.json", error))?;
-        let mut scenario = text("scenario.toml")?;
+        let mut scenario = read_file(folder, "scenario.toml")?;
         if let Some((end, _)) = scenario.char_indices().nth(LONGEST_SCENARIO) {
             scenario.truncate(end);
             scenario.push_str("\n# … and so on");

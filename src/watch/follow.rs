@@ -4,6 +4,7 @@ use super::rows::{ClientReader, RoundReader};
 use super::state::State;
 use super::tail::{Limits, Line, Reading, Tail};
 use super::told::Told;
+use crate::report::ReadError;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -24,14 +25,9 @@ pub enum WatchError {
         .0.display()
     )]
     NoRun(PathBuf),
-    /// A file of the folder cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    #[allow(missing_docs)]
-    Read { path: PathBuf, source: io::Error },
-    /// A file of the folder is not what it was.
-    #[error("{}: {what}\n  = help: run the scenario again", path.display())]
-    #[allow(missing_docs)]
-    Broken { path: PathBuf, what: String },
+    /// What there is of a run cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The terminal does not do what it should.
     #[error("cannot use the terminal: {0}")]
     Terminal(io::Error),
@@ -122,12 +118,12 @@ impl Follower {
 
     fn read_summary(&mut self) -> Result<(), WatchError> {
         let path = &self.summary;
-        let read = |source| WatchError::Read { path: path.clone(), source };
+        let read = |source| ReadError::Read { path: path.clone(), source };
         let stamp = match fs::metadata(path) {
             Ok(file) => (file.modified().unwrap_or(SystemTime::UNIX_EPOCH), file.len()),
             // Gone, or about to be written anew: what is known is still worth looking at.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(read(error)),
+            Err(error) => return Err(read(error).into()),
         };
         if self.known == Some(stamp) {
             return Ok(());
@@ -135,10 +131,10 @@ impl Follower {
         let text = match fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(read(error)),
+            Err(error) => return Err(read(error).into()),
         };
-        let told: Told = serde_json::from_slice(&text)
-            .map_err(|error| WatchError::Broken { path: path.clone(), what: error.to_string() })?;
+        let told: Told =
+            serde_json::from_slice(&text).map_err(|error| ReadError::broken(path, error))?;
         self.state.tell(told);
         self.known = Some(stamp);
         Ok(())
@@ -182,11 +178,10 @@ fn understood(
 ) -> Result<Reading, WatchError> {
     match reading {
         Ok(Reading::UpToDate | Reading::Behind) if !makes_sense => {
-            let what = "it lacks columns that this version shows".into();
-            Err(WatchError::Broken { path: path.to_owned(), what })
+            Err(ReadError::broken(path, "it lacks columns that this version shows").into())
         }
         Ok(reading) => Ok(reading),
-        Err(source) => Err(WatchError::Read { path: path.to_owned(), source }),
+        Err(source) => Err(ReadError::Read { path: path.to_owned(), source }.into()),
     }
 }
 
