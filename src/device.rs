@@ -34,7 +34,7 @@ pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, P
 pub use itinerary::{Itinerary, Trip};
 pub use link::{Flow, Link};
 pub use pace::Pace;
-pub use presence::{Absence, Coming, Presence};
+pub use presence::{Absence, Coming, Presence, Turn};
 pub use script::{Happening, Selection};
 pub use tape::{Point, Tape, Toggle};
 pub use way::{Direction, Gear, STEP, Transfer, Warmth, transfer};

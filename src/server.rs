@@ -28,6 +28,7 @@ pub use stop::{Health, stop_reason};
 use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, Weighting};
 use crate::clock::{SimTime, Span};
 use crate::compress::Residuals;
+use crate::device::Turn;
 use crate::policy::{
     Asked, Close, Closing, Durations, Late, Selector, ServerConfig, Stop, Verdict,
 };
@@ -158,6 +159,16 @@ impl Server {
             p,
             x,
         }
+    }
+
+    /// Comings and goings are to be told of, of some clients or of all.
+    pub fn keep_diary(&mut self, of: Option<Vec<bool>>) {
+        self.attendance.keep_diary(of);
+    }
+
+    /// Who came and went since this was last asked, if somebody wants to know.
+    pub fn take_turns(&mut self) -> Vec<Turn> {
+        self.attendance.take_turns()
     }
 
     /// How many clients are free and there.

@@ -3,6 +3,7 @@
 use super::ending::{Ending, RunError, Trouble};
 use super::simulate::Progress;
 use crate::clock::SimTime;
+use crate::device::Turn;
 use crate::metric::Metrics;
 use crate::record::{Account, ClientRow, RoundRow, Weights};
 use crate::report::{FileError, Ledger};
@@ -23,6 +24,7 @@ const WAITING: usize = 16;
 /// What the recorder is told.
 pub(super) enum Happened {
     Began(Metrics),
+    Turned(Vec<Turn>),
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Measured),
@@ -131,6 +133,7 @@ impl Scribe {
         let ledger = &mut self.ledger;
         match happened {
             Happened::Began(metrics) => ledger.began(metrics),
+            Happened::Turned(turns) => ledger.turned(&turns),
             Happened::Arrived(rows) => ledger.arrived(rows),
             Happened::Closed(row) => {
                 ledger.closed(&row)?;

@@ -94,6 +94,16 @@ impl Client {
     }
 }
 
+/// Somebody came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Turn {
+    pub at: SimTime,
+    pub client: u32,
+    /// It came.
+    pub here: bool,
+}
+
 /// Everybody's presence at one moment, which moves forwards.
 #[derive(Debug)]
 pub struct Presence {
@@ -146,7 +156,7 @@ impl Presence {
 
     /// Some will not be there for a while, from now on or from later on; who goes now is told to
     /// `changed`. Its number.
-    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(u32, bool)) -> usize {
+    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(Turn)) -> usize {
         let Absence { from, until, .. } = absence;
         self.varies = true;
         let index = self.absences.len();
@@ -163,13 +173,13 @@ impl Presence {
     }
 
     /// An absence without an end of its own is over, now.
-    pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(u32, bool)) {
+    pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(Turn)) {
         self.advance(self.now, changed);
         self.turn(absence, false, changed);
     }
 
     /// A client is gone for good, now.
-    pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(u32, bool)) {
+    pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(Turn)) {
         self.varies = true;
         let state = self.clients[client as usize];
         let (absences, gone) = (state.absences + 1, state.gone + 1);
@@ -178,7 +188,7 @@ impl Presence {
     }
 
     /// Moves on to `now`; who came or went is told to `changed`.
-    pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(u32, bool)) {
+    pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(Turn)) {
         while let Some(next) = self.next_change().filter(|next| *next <= now) {
             self.step(next, changed);
         }
@@ -261,7 +271,7 @@ impl Presence {
     }
 
     /// What happens at `at`, which is the next change.
-    fn step(&mut self, at: SimTime, changed: &mut dyn FnMut(u32, bool)) {
+    fn step(&mut self, at: SimTime, changed: &mut dyn FnMut(Turn)) {
         self.now = at;
         if let Some(Reverse((_, client))) = self.queue.peek().filter(|Reverse((t, _))| *t == at) {
             let client = *client;
@@ -281,7 +291,7 @@ impl Presence {
         }
     }
 
-    fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(u32, bool)) {
+    fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(Turn)) {
         let Absence { whom, until, .. } = self.absences[index].clone();
         let for_good = until == SimTime::NEVER;
         for client in (0..self.clients.len() as u32).filter(|client| whom.has(*client)) {
@@ -328,7 +338,7 @@ impl Presence {
         }
     }
 
-    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(u32, bool)) {
+    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(Turn)) {
         let before = self.clients[client as usize].is_here();
         let here = next.is_here();
         if before != here {
@@ -343,7 +353,7 @@ impl Presence {
         }
         self.clients[client as usize] = next;
         if before != here {
-            changed(client, here);
+            changed(Turn { at: self.now, client, here });
         }
     }
 }

@@ -3,11 +3,12 @@
 //!
 //! A process for the server of every run and one for each of its classes; in a class a track for every
 //! client that is shown. A participation is a slice with its download, steps and upload in it; between
-//! two of them the client waits or is away. Arrows go from the server's round to the client and back to
+//! two of them the client waits or is away, as it came and went. Arrows go from the server's round to the client and back to
 //! the round in which it arrives.
 
 use super::row_file::FileError;
 use crate::clock::{SimTime, Span};
+use crate::device::Turn;
 use crate::record::{ClientRow, Leg, Outcome, RoundRow};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -46,10 +47,19 @@ struct Run {
     left: u64,
     /// When the last round closed.
     closed: SimTime,
-    /// Clients that have a track, and until when it is told.
-    tracks: BTreeMap<u32, SimTime>,
+    /// Clients that have a track.
+    tracks: BTreeMap<u32, Track>,
     /// Clients that came back since.
     returned: usize,
+    /// Comings and goings that are not told yet, by client.
+    turns: BTreeMap<u32, Vec<Turn>>,
+}
+
+/// What is known of a client.
+struct Track {
+    class: u16,
+    /// Until when it is told.
+    until: SimTime,
 }
 
 impl Timeline {
@@ -89,6 +99,18 @@ impl Timeline {
         }
     }
 
+    /// Whose comings and goings are shown; `None`: everybody's.
+    pub fn shown(&self) -> Option<Vec<bool>> {
+        self.shown.clone()
+    }
+
+    /// A client that is shown came or went.
+    pub fn turned(&mut self, turn: &Turn) {
+        if self.run.left > 0 {
+            self.run.turns.entry(turn.client).or_default().push(*turn);
+        }
+    }
+
     /// A client is back, or lost.
     pub fn arrived(&mut self, row: &ClientRow) {
         self.run.returned += 1;
@@ -102,11 +124,13 @@ impl Timeline {
         self.run.left -= 1;
         let process = self.run.process + 1 + u64::from(row.class);
         let track = (process, u64::from(row.client) + 1);
-        let told = self.run.tracks.insert(row.client, row.arrived);
+        let known = Track { class: row.class, until: row.arrived };
+        let told = self.run.tracks.insert(row.client, known);
         if told.is_none() {
             self.name(process, Some(track.1), &format!("client {}", row.client));
         }
-        self.between(track, told.unwrap_or(SimTime::ZERO), row);
+        let from = told.map_or(SimTime::ZERO, |told| told.until);
+        self.between(track, row.client, from, row.dispatched);
         let args = format!(
             "\"round\":{},\"outcome\":\"{}\",\"tau\":{},\"staleness\":{}",
             row.round,
@@ -166,6 +190,17 @@ impl Timeline {
         (self.run.closed, self.run.returned) = (row.closed, 0);
     }
 
+    /// The run is over: tells what those did who did not take part any more.
+    pub fn ended(&mut self, now: SimTime) {
+        if self.run.left == 0 {
+            return;
+        }
+        for (client, Track { class, until }) in std::mem::take(&mut self.run.tracks) {
+            let track = (self.run.process + 1 + u64::from(class), u64::from(client) + 1);
+            self.between(track, client, until, now);
+        }
+    }
+
     /// Writes what is gathered.
     pub fn flush(&mut self) -> Result<(), FileError> {
         let written = match &mut self.out {
@@ -194,17 +229,29 @@ impl Timeline {
         ended.map_err(FileError::at(&self.path))
     }
 
-    /// How a client spent its time since it was last seen. How long it was away is known, not when:
-    /// that is told first.
-    fn between(&mut self, track: (u64, u64), from: SimTime, row: &ClientRow) {
-        let gap = row.dispatched.since(from);
-        let away = Span::from_nanos(gap.nanos().saturating_sub(row.idle.nanos()));
-        let back = from.after(away).unwrap_or(row.dispatched);
-        if away > Span::ZERO {
-            self.slice(track, "offline", from, away, "");
+    /// How a client that did not take part spent its time.
+    fn between(&mut self, track: (u64, u64), client: u32, from: SimTime, to: SimTime) {
+        let mut turns = self.run.turns.remove(&client).unwrap_or_default();
+        let later = turns.split_off(turns.partition_point(|turn| turn.at <= to));
+        // Whoever goes after `to`, or has not turned at all, was there.
+        let (mut at, mut here) = (from, true);
+        let mut tell = |at: &mut SimTime, until: SimTime, here: bool| {
+            if until > *at {
+                let name = if here { "waiting" } else { "offline" };
+                self.slice(track, name, *at, until.since(*at), "");
+                *at = until;
+            }
+        };
+        for turn in turns {
+            tell(&mut at, turn.at, here);
+            here = turn.here;
         }
-        if back < row.dispatched {
-            self.slice(track, "waiting", back, row.dispatched.since(back), "");
+        tell(&mut at, to, here);
+        // Away at the end: so it is when the rest is told.
+        let gone = (!here).then_some(Turn { at: to, client, here });
+        let rest: Vec<Turn> = gone.into_iter().chain(later).collect();
+        if !rest.is_empty() {
+            self.run.turns.insert(client, rest);
         }
     }
 

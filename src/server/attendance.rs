@@ -1,7 +1,7 @@
 //! Who can be asked, and where everybody's time goes.
 
 use crate::clock::{SimTime, Span};
-use crate::device::{Absence, Coming, Presence};
+use crate::device::{Absence, Coming, Presence, Turn};
 use crate::record::{Account, ClientRow};
 use std::sync::Arc;
 
@@ -38,8 +38,25 @@ pub struct Attendance {
     away: Vec<Span>,
     /// How long each client has been away by the end of a run that ends because nobody will come.
     today: Option<Vec<Span>>,
+    /// Comings and goings that somebody wants to know of.
+    diary: Option<Diary>,
     classes: Arc<[u16]>,
     accounts: Vec<Account>,
+}
+
+/// Who came and went when.
+struct Diary {
+    /// Of whom; `None`: of all.
+    of: Option<Vec<bool>>,
+    turns: Vec<Turn>,
+}
+
+impl Diary {
+    fn note(&mut self, turn: Turn) {
+        if self.of.as_ref().is_none_or(|of| of[turn.client as usize]) {
+            self.turns.push(turn);
+        }
+    }
 }
 
 impl Attendance {
@@ -53,17 +70,35 @@ impl Attendance {
             candidates: presence.as_ref().map_or(clients, Presence::here),
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
             today: None,
+            diary: None,
             accounts: vec![Account::default(); kinds],
             presence,
             classes,
         }
     }
 
+    /// From now on, which is before the run begins, comings and goings are written down: those `of`
+    /// some clients, or of all.
+    pub fn keep_diary(&mut self, of: Option<Vec<bool>>) {
+        let mut diary = Diary { of, turns: Vec::new() };
+        if let Some(presence) = &self.presence {
+            let clients = 0..self.free_since.len() as u32;
+            let away = clients.filter(|client| !presence.is_here(*client));
+            away.for_each(|client| diary.note(Turn { at: SimTime::ZERO, client, here: false }));
+        }
+        self.diary = Some(diary);
+    }
+
+    /// Who came and went since this was last asked; nobody, if no diary is kept.
+    pub fn take_turns(&mut self) -> Vec<Turn> {
+        self.diary.as_mut().map_or_else(Vec::new, |diary| std::mem::take(&mut diary.turns))
+    }
+
     /// Moves on to `now`.
     pub fn advance(&mut self, now: SimTime) {
-        let Attendance { presence, free_since, candidates, .. } = self;
+        let Attendance { presence, free_since, candidates, diary, .. } = self;
         if let Some(presence) = presence {
-            presence.advance(now, &mut count(free_since, candidates));
+            presence.advance(now, &mut count(free_since, candidates, diary));
         }
     }
 
@@ -105,27 +140,27 @@ impl Attendance {
 
     /// Some are away for a while; its number, for [`Attendance::end`].
     pub fn add(&mut self, absence: Absence) -> usize {
-        let Attendance { presence, free_since, candidates, .. } = self;
+        let Attendance { presence, free_since, candidates, diary, .. } = self;
         let presence = presence.as_mut().expect("events that concern presence make it known");
-        presence.add(absence, &mut count(free_since, candidates))
+        presence.add(absence, &mut count(free_since, candidates, diary))
     }
 
     /// An absence is over.
     pub fn end(&mut self, absence: usize) {
-        let Attendance { presence, free_since, candidates, .. } = self;
+        let Attendance { presence, free_since, candidates, diary, .. } = self;
         let presence = presence.as_mut().expect("it began, so presence is known");
-        presence.end(absence, &mut count(free_since, candidates));
+        presence.end(absence, &mut count(free_since, candidates, diary));
     }
 
     /// A client on its way has lost its connection for good: it is not there any more.
     pub fn gone(&mut self, client: u32, now: SimTime) {
-        let Attendance { presence, free_since, candidates, classes, away, .. } = self;
+        let Attendance { presence, free_since, candidates, diary, classes, away, .. } = self;
         let presence = presence.get_or_insert_with(|| {
             away.resize(classes.len(), Span::ZERO);
             Presence::new(0, vec![Coming::Always], &vec![0; classes.len()], &[])
         });
-        presence.advance(now, &mut count(free_since, candidates));
-        presence.remove(client, &mut count(free_since, candidates));
+        presence.advance(now, &mut count(free_since, candidates, diary));
+        presence.remove(client, &mut count(free_since, candidates, diary));
     }
 
     /// Everybody's class.
@@ -229,10 +264,17 @@ impl Attendance {
 }
 
 /// Counts those who are free and there while they come and go.
-fn count<'a>(free_since: &'a [SimTime], candidates: &'a mut usize) -> impl FnMut(u32, bool) + 'a {
-    |client, here| {
-        if free_since[client as usize] != ON_THE_WAY {
-            if here { *candidates += 1 } else { *candidates -= 1 }
+fn count<'a>(
+    free_since: &'a [SimTime],
+    candidates: &'a mut usize,
+    diary: &'a mut Option<Diary>,
+) -> impl FnMut(Turn) + 'a {
+    move |turn| {
+        if free_since[turn.client as usize] != ON_THE_WAY {
+            if turn.here { *candidates += 1 } else { *candidates -= 1 }
+        }
+        if let Some(diary) = diary {
+            diary.note(turn);
         }
     }
 }

@@ -184,6 +184,28 @@ fn the_timeline_is_whole_and_in_order() {
             other => panic!("{other}"),
         }
     }
+    // Waiting and being offline fill what is between participations and after the last, and are as long
+    // in all as the accounts say.
+    let run = &summary(&folder)["variants"][0];
+    let end = (run["virtual_seconds"].as_f64().unwrap() * 1e9).round() as u64;
+    let mut rest = BTreeMap::from([("waiting", 0), ("offline", 0)]);
+    for ((_, client), slices) in tracks.iter().filter(|((process, _), _)| *process > 1) {
+        let mut until = 0;
+        for &(from, to, name) in slices {
+            if name.starts_with("round") || rest.contains_key(name) {
+                assert_eq!(from, until, "{name} of client {client}");
+                until = to;
+            }
+            if let Some(sum) = rest.get_mut(name) {
+                *sum += to - from;
+            }
+        }
+        assert!(until.abs_diff(end) <= 1000, "client {client} is told to the end");
+    }
+    for (name, account) in [("waiting", "idle_seconds"), ("offline", "offline_seconds")] {
+        let told = run["time"]["phone"][account].as_f64().unwrap();
+        assert!((rest[name] as f64 / 1e9 - told).abs() < 1e-6, "{name}: {rest:?} {told}");
+    }
     let mut parts = 0;
     for ((process, _), slices) in &tracks {
         let mut open: Vec<(u64, u64)> = Vec::new();

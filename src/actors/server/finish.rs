@@ -93,6 +93,11 @@ impl ServerActor {
     }
 
     pub(super) fn send_rows(&mut self) {
+        // What happened before an arrival is told before it.
+        let turns = self.server.take_turns();
+        if !turns.is_empty() {
+            self.recorder.tell(Happened::Turned(turns));
+        }
         if !self.rows.is_empty() {
             let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
             self.recorder.tell(Happened::Arrived(rows));

@@ -50,7 +50,7 @@ proptest! {
                     from: SimTime::from_nanos(*from),
                     until: SimTime::from_nanos(from + lasting),
                 },
-                &mut |_, _| {},
+                &mut |_| {},
             );
         }
         let expected = |client: u32, at: u64| {
@@ -63,7 +63,7 @@ proptest! {
         let mut away = [0; 3];
         for at in 0..160 {
             let mut changes = 0;
-            presence.advance(SimTime::from_nanos(at), &mut |client, here| {
+            presence.advance(SimTime::from_nanos(at), &mut |Turn { client, here, .. }| {
                 assert_ne!(told[client as usize], here, "news are news");
                 told[client as usize] = here;
                 changes += 1;
@@ -96,13 +96,13 @@ fn who_leaves_for_good_is_not_waited_for() {
         from: SimTime::from_nanos(from),
         until: SimTime::NEVER,
     };
-    let joins = presence.add(for_good(&[0], 0), &mut |_, _| {});
-    presence.add(for_good(&[0, 1], 10), &mut |_, _| {});
+    let joins = presence.add(for_good(&[0], 0), &mut |_| {});
+    presence.add(for_good(&[0, 1], 10), &mut |_| {});
     assert_eq!((presence.here(), presence.remaining()), (2, 2));
-    presence.end(joins, &mut |_, _| {});
+    presence.end(joins, &mut |_| {});
     assert_eq!((presence.here(), presence.remaining()), (3, 3));
     assert_eq!(presence.leaves(0), SimTime::from_nanos(10));
-    presence.advance(SimTime::from_nanos(10), &mut |_, _| {});
+    presence.advance(SimTime::from_nanos(10), &mut |_| {});
     assert_eq!((presence.here(), presence.remaining()), (1, 1));
     assert_eq!(presence.next_change(), None);
 }
@@ -117,15 +117,15 @@ fn who_is_gone_does_not_come_and_go_and_is_where_it_would_be_when_it_returns() {
         let mut presence = Presence::new(1, laws(), &[0], &[reel]);
         let whom = Selection::of(1, [0]);
         let absence = Absence { whom, from: SimTime::ZERO, until: SimTime::NEVER };
-        let joins = presence.add(absence, &mut |_, _| {});
+        let joins = presence.add(absence, &mut |_| {});
         // One change is in the queue already; behind it nobody waits for anything.
-        presence.advance(SimTime::from_nanos(back), &mut |_, _| panic!("nobody is there"));
+        presence.advance(SimTime::from_nanos(back), &mut |_| panic!("nobody is there"));
         assert!(back < 3 || presence.next_change().is_none());
-        presence.end(joins, &mut |_, _| {});
+        presence.end(joins, &mut |_| {});
         for at in back..back + 30 {
             let at = SimTime::from_nanos(at);
-            plain.advance(at, &mut |_, _| {});
-            presence.advance(at, &mut |_, _| {});
+            plain.advance(at, &mut |_| {});
+            presence.advance(at, &mut |_| {});
             assert_eq!(presence.is_here(0), plain.is_here(0), "back at {back}, now {at:?}");
             assert_eq!(presence.next_change(), plain.next_change());
         }

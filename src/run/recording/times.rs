@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::client::Script;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::trace::TraceError;
-use crate::device::{Effect, EventConfig, Fleet, When};
+use crate::device::{Effect, EventConfig, Fleet, Turn, When};
 use crate::policy::{Close, Durations, Partial};
 use crate::scenario::Plan;
 use crate::server::Agenda;
@@ -125,7 +125,7 @@ pub(super) fn comings(
     };
     let classes: Vec<u16> = fleet.devices.iter().map(|device| device.class).collect();
     let mut agenda =
-        Agenda::new(&plan.events, seed, &classes, |absence| presence.add(absence, &mut |_, _| {}))?;
+        Agenda::new(&plan.events, seed, &classes, |absence| presence.add(absence, &mut |_| {}))?;
     let mut log: Vec<Coming> = (0..classes.len() as u32)
         .map(|client| Coming { client, at: 0, order: 0, there: presence.is_here(client) })
         .collect();
@@ -134,24 +134,25 @@ pub(super) fn comings(
     for (round, begins) in rounds.iter().chain([last]) {
         while let Some(at) = presence.next_change().filter(|at| *at <= begins.min(end)) {
             let order = log.len() as u32;
-            presence.advance(at, &mut |client, there| {
+            presence.advance(at, &mut |Turn { client, here: there, .. }| {
                 log.push(Coming { client, at: at.nanos(), order, there });
             });
         }
         if round == u64::MAX || begins > end {
             break;
         }
-        presence.advance(begins, &mut |_, _| {});
+        presence.advance(begins, &mut |_| {});
         let begun = agenda.open(round, begins)?;
         let order = log.len() as u32;
-        let mut note =
-            |client, there| log.push(Coming { client, at: begins.nanos(), order, there });
+        let mut note = |Turn { client, here: there, .. }| {
+            log.push(Coming { client, at: begins.nanos(), order, there });
+        };
         begun.absences.into_iter().for_each(|absence| {
             presence.add(absence, &mut note);
         });
         begun.over.into_iter().for_each(|absence| presence.end(absence, &mut note));
     }
-    presence.advance(end, &mut |_, _| {});
+    presence.advance(end, &mut |_| {});
     for client in 0..classes.len() as u32 {
         if let Some((at, there)) = presence.own_change(client) {
             log.push(Coming { client, at: at.nanos(), order: u32::MAX, there });
