@@ -182,12 +182,18 @@ fn predict(arguments: &TheoryArguments, quiet: bool) -> Result<ExitCode, Problem
         Some(sweep) => curves(&outlooks, sweep)?,
         None if arguments.json => {
             let (name, seed) = (&scenario.name, scenario.seed);
-            let json = serde_json::json!({ "name": name, "seed": seed, "variants": outlooks });
+            let least = run::least_bound(&outlooks).map(|(variant, _)| variant);
+            let json = serde_json::json!({
+                "name": name, "seed": seed, "variants": outlooks, "least_bound": least
+            });
             format!("{}\n", serde_json::to_string_pretty(&json).expect("plain data"))
         }
         None => {
             let mut text = heading(&scenario);
             outlooks.iter().for_each(|outlook| text.push_str(&format!("{outlook}\n")));
+            if let Some((variant, bound)) = run::least_bound(&outlooks) {
+                text.push_str(&format!("least bound on ‖∇F‖²: {variant}, {}\n", number(bound)));
+            }
             text
         }
     };

@@ -3,10 +3,13 @@
 mod build;
 mod calibrate;
 mod constants;
+mod correlation;
 mod estimate;
 mod expect;
+mod one;
 mod preflight;
 mod recording;
+mod schedule;
 mod survey;
 mod theory;
 mod trainer;
@@ -19,24 +22,25 @@ pub use expect::{has_failed, judge};
 pub use preflight::{check_device, preflight};
 pub use recording::{Choice, RecordError, Recorded, record};
 pub use theory::{
-    BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms, theory,
+    BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms,
+    least_bound, theory,
 };
 pub use trainer::trainer;
 
-use crate::actors::{Finished, Interrupt, Pacemaker, Progress, RunError, Simulation, simulate};
-use crate::clock::{SimTime, Span};
+use crate::actors::{Interrupt, Pacemaker, Progress, RunError};
+use crate::clock::Span;
 use crate::metric::Bound;
 use crate::policy::Target;
 use crate::report::{
-    ClientsCsv, Detail, FileError, Files, Findings, FolderError, Gathering, Ledger, MOST_RUNS,
-    Mark, OverSeeds, PageError, Phases, RoundsCsv, RunFolder, Status, Summary, Timeline, recorded,
-    save_tensors, write_hlog, write_page,
+    ClientsCsv, Detail, FileError, Files, Findings, FolderError, MOST_RUNS, OverSeeds, PageError,
+    Phases, RoundsCsv, RunFolder, Status, Summary, Timeline, recorded, write_hlog, write_page,
 };
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use crate::train::DeviceChoice;
+use one::One;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tracing::{info, warn};
+use tracing::info;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// How a scenario is run; what is run is the scenario's to say.
@@ -241,116 +245,6 @@ fn run_all(
     match files.and_then(|files| files.timeline) {
         Some(timeline) => Ok(timeline.finish()?),
         None => Ok(()),
-    }
-}
-
-/// One run of a scenario.
-struct One<'a> {
-    scenario: &'a Scenario,
-    variant: &'a Variant,
-    seed: u64,
-    builder: Builder<'a>,
-    pacemaker: Pacemaker,
-    folder: Option<&'a RunFolder>,
-    /// How much of it can be shown; `None`: nothing.
-    detail: Option<Detail>,
-    interrupt: Interrupt,
-}
-
-impl One<'_> {
-    fn run(
-        &self,
-        files: &mut Option<Files>,
-        progress: Option<Progress>,
-        (summary, findings): (&mut Summary, &mut Findings),
-    ) -> Result<(), Error> {
-        let began = Instant::now();
-        let plan = &self.variant.plan;
-        let built = (self.builder)(plan, self.seed).map_err(|source| {
-            let variant = self.variant.name.clone();
-            Error::Build { variant, source }
-        })?;
-        let Built { server, world, training } = built;
-        let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
-        let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
-        if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
-        }
-        let mut ledger = Ledger::new(
-            &self.variant.name,
-            self.seed,
-            (classes, &sizes),
-            plan.stop.target,
-            (self.scenario.record_clients, self.scenario.seed),
-            files.take(),
-        );
-        if let Some(detail) = self.detail {
-            ledger.gather(Gathering::new(detail, plan.task.clients, marks));
-        }
-        let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-        let (seed, pacemaker) = (self.seed, self.pacemaker);
-        let interrupt = self.interrupt.clone();
-        let simulation =
-            Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
-        warn_if_too_fast(&simulation);
-        let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
-        let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
-        let returned = ledger.take_files();
-        let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
-        let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
-        findings.runs.extend(ledger.findings());
-        summary.variants.push(ledger.summary(
-            result.as_ref().ok().copied(),
-            began.elapsed().as_secs_f64(),
-            train_seconds,
-            digest.unwrap_or_default(),
-        ));
-        result.map_err(fail)?;
-        *files = returned?;
-        if let (Some(folder), Some(training)) = (self.folder, &training) {
-            let name = format!("model-{}.safetensors", self.name());
-            save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
-        }
-        Ok(())
-    }
-
-    fn log_end(&self, result: &Result<(), Error>, summary: &Summary) {
-        let (variant, seed) = (&self.variant.name, self.seed);
-        match (result, summary.variants.last()) {
-            (Ok(()), Some(run)) => info!(
-                variant,
-                seed,
-                stopped_by = run.stopped_by,
-                rounds = run.rounds,
-                virtual_seconds = run.virtual_seconds,
-                wall_seconds = run.throughput.wall_seconds,
-                "run ends"
-            ),
-            // The error itself is told by whoever asked for the run.
-            _ => info!(variant, seed, "run fails"),
-        }
-    }
-
-    fn name(&self) -> String {
-        run_name(&self.variant.name, self.seed, self.scenario.repeats)
-    }
-}
-
-/// Timers of the operating system tick in milliseconds: steps that are shorter than that in real time
-/// take longer than they should, and there are fewer of them.
-fn warn_if_too_fast(simulation: &Simulation) {
-    let Pacemaker::Wall(speedup) = simulation.pacemaker else {
-        return;
-    };
-    let steps = simulation.world.fleet.devices.iter().map(|device| device.step.seconds());
-    let real = steps.fold(f64::INFINITY, f64::min) / speedup;
-    if real < 0.002 {
-        warn!(
-            "the shortest step takes {:.3} ms of real time, less than timers can tell; \
-             expect fewer local steps than in virtual time, or use a smaller --speedup",
-            real * 1e3
-        );
     }
 }
 

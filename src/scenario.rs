@@ -77,7 +77,7 @@ mod value;
 pub use error::ScenarioError;
 pub use overrides::Override;
 pub use plan::{
-    Expect, ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side, Variant,
+    Expect, ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side, Subject, Variant,
 };
 
 use assign::{Assignment, Segment};

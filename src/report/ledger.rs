@@ -13,6 +13,7 @@ use super::summary::{
 };
 use super::timeline::Timeline;
 use crate::clock::SimTime;
+use crate::device::Turn;
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::policy::Target;
 use crate::record::{Account, ClientRow, OUTCOMES, Outcome, RoundRow, StopReason, Weights};
@@ -146,6 +147,13 @@ impl Ledger {
         self.metrics = metrics;
     }
 
+    /// Clients came or went.
+    pub fn turned(&mut self, turns: &[Turn]) {
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            turns.iter().for_each(|turn| timeline.turned(turn));
+        }
+    }
+
     /// Clients came back.
     pub fn arrived(&mut self, rows: Vec<ClientRow>) {
         if let Some(gathering) = &mut self.gathering {
@@ -245,6 +253,9 @@ impl Ledger {
         weights: Weights,
     ) {
         self.now = now;
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            timeline.ended(now);
+        }
         self.accounts = accounts;
         self.consistency = consistency;
         if let Some(gathering) = &mut self.gathering {
@@ -329,6 +340,7 @@ impl Ledger {
             chi2: self.consistency.chi2,
             missing_mass: self.consistency.missing_mass,
             theory: self.theory(),
+            schedule: None,
             tau: TauSummary {
                 min: if used == 0 { 0 } else { least },
                 mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },

@@ -138,6 +138,9 @@ pub struct VariantSummary {
     pub missing_mass: f64,
     /// What Theorem 2 predicts; nothing where gradients were not compared.
     pub theory: Option<TheorySummary>,
+    /// Only where an `[[expect]]` speaks of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleSummary>,
     pub tau: TauSummary,
     #[serde(serialize_with = "phases")]
     pub latency_seconds: Phases,
@@ -261,6 +264,34 @@ pub struct TheorySummary {
     pub tightest_beta2: f64,
     /// κ² of that pair.
     pub tightest_kappa2: f64,
+}
+
+/// The schedule in the words of Theorem 1, averaged over the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct ScheduleSummary {
+    pub tau_eff: f64,
+    /// τ̄/τ_eff.
+    pub slowdown: f64,
+    #[serde(rename = "A")]
+    pub a: f64,
+    #[serde(rename = "B")]
+    pub b: f64,
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// On quadratics, where the theory says how it ends.
+    pub fixed_point: Option<RestSummary>,
+}
+
+/// Where the run comes to rest by appendix A, at the learning rate of its last round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RestSummary {
+    /// ‖x̃ − x*‖.
+    pub distance: f64,
+    /// ‖x − x̃‖: how far from it the run ended; `None` if it diverged or nothing was trained.
+    pub gap: Option<f64>,
+    /// Steps or participants change from round to round, so the model keeps moving about it.
+    pub on_average: bool,
 }
 
 /// How fast this machine was.

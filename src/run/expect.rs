@@ -1,14 +1,15 @@
 //! Whether what came out is what a scenario said must come out.
 
+use super::correlation::rank_correlation;
 use crate::report::{ExpectResult, Summary, VariantSummary, number};
-use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side};
+use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side, Subject};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
 /// what is expected of them is skipped.
 pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) -> Vec<ExpectResult> {
     let judge = |expect: &Expect| {
         let judged = judge_one(scenario, expect, runs);
-        let trained = matches!(expect.that, Quantity::Metric(_) | Quantity::Diverged);
+        let trained = expect.that.quantities().any(Quantity::is_trained);
         let skipped = timing_only && trained;
         ExpectResult { skipped, ok: judged.ok && !skipped, ..judged }
     };
@@ -20,7 +21,7 @@ pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) ->
 pub fn has_failed(scenario: &Scenario, summary: &Summary) -> bool {
     let foreseen = |name: &str| {
         scenario.expects.iter().zip(&summary.expect).any(|(expect, result)| {
-            expect.that == Quantity::Diverged
+            expect.that == Subject::Mean(Quantity::Diverged)
                 && result.ok
                 && scenario.variants[expect.of].name == name
         })
@@ -30,7 +31,7 @@ pub fn has_failed(scenario: &Scenario, summary: &Summary) -> bool {
 
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
     let name = |variant: usize| scenario.variants[variant].name.as_str();
-    let measure = |variant: usize| mean(expect.that, name(variant), runs);
+    let measure = |variant: usize| measured(expect.that, name(variant), runs);
     let value = |reference: &Reference| match reference {
         Reference::Number(value) => Some(*value),
         Reference::Variant(variant) => measure(*variant),
@@ -57,19 +58,24 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         (Side::AtMost, within) => format!("at most {} plus {within}", words(&of)),
         (Side::Equals, within) => format!("within {within} of {}", words(&of)),
     };
-    let that = format!("{} of {} {condition}", quantity_name(expect.that), name(expect.of));
+    let that = format!("{} of {} {condition}", subject_name(expect.that), name(expect.of));
     ExpectResult { that, ok, skipped: false, measured }
 }
 
-fn mean(that: Quantity, variant: &str, runs: &[VariantSummary]) -> Option<f64> {
-    let values: Vec<f64> = runs
-        .iter()
-        .filter(|run| run.name == variant)
-        .map(|run| quantity(that, run))
-        .collect::<Option<_>>()?;
-    // A run that diverged has no number that could be compared.
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    mean.is_finite().then_some(mean)
+fn measured(that: Subject, variant: &str, runs: &[VariantSummary]) -> Option<f64> {
+    let own = || runs.iter().filter(|run| run.name == variant);
+    match that {
+        Subject::Mean(that) => {
+            let values: Vec<f64> = own().map(|run| quantity(that, run)).collect::<Option<_>>()?;
+            // A run that diverged has no number that could be compared.
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            mean.is_finite().then_some(mean)
+        }
+        Subject::Correlation(one, other) => {
+            let pairs = own().map(|run| Some((quantity(one, run)?, quantity(other, run)?)));
+            rank_correlation(&pairs.collect::<Option<Vec<_>>>()?)
+        }
+    }
 }
 
 fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
@@ -81,17 +87,18 @@ fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
         Quantity::MissingMass => Some(run.missing_mass),
         Quantity::Waste => Some(run.waste),
         Quantity::Diverged => Some(f64::from(u8::from(run.diverged.is_some()))),
+        Quantity::TauEff => run.schedule.map(|schedule| schedule.tau_eff),
+        Quantity::Slowdown => run.schedule.map(|schedule| schedule.slowdown),
+        Quantity::A => run.schedule.map(|schedule| schedule.a),
+        Quantity::FixedPointGap => run.schedule?.fixed_point?.gap,
     }
 }
 
-fn quantity_name(that: Quantity) -> &'static str {
+fn subject_name(that: Subject) -> String {
     match that {
-        Quantity::Metric(metric) => metric.name(),
-        Quantity::Rounds => "rounds",
-        Quantity::VirtualSeconds => "virtual_seconds",
-        Quantity::Chi2 => "chi2",
-        Quantity::MissingMass => "missing_mass",
-        Quantity::Waste => "waste",
-        Quantity::Diverged => "diverged",
+        Subject::Mean(that) => that.name().into(),
+        Subject::Correlation(one, other) => {
+            format!("correlation of {} and {}", one.name(), other.name())
+        }
     }
 }

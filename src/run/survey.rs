@@ -51,6 +51,11 @@ impl Survey {
         }))
     }
 
+    /// p_i.
+    pub fn shares(&self) -> &[f64] {
+        &self.p
+    }
+
     /// χ² over the whole schedule, and who was never heard.
     pub fn consistency(&mut self) -> Consistency {
         self.meter.read_exactly()

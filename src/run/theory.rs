@@ -201,10 +201,7 @@ fn conclude(
     let Averages { rounds, clients, tau, tau_eff, a, b, c, .. } = run;
     let consistency = survey.consistency();
     let effective = survey.weights();
-    let problem = match &plan.task.kind {
-        TaskKind::Quadratic(config) => Some(config.init(seed, p)),
-        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
-    };
+    let problem = problem(plan, seed, p);
     let known = constants::find(given, plan, seed, problem.as_ref(), &effective);
     let ones = Constants { lipschitz: 1.0, sigma2: 1.0, kappa2: 1.0, beta2: 1.0, gap: 1.0 };
     let lr = plan.client.recipe.lr(plan.client.recipe.factor(1));
@@ -281,9 +278,17 @@ fn not_covered(plan: &Plan, heard: f64, clients: usize, missing_mass: f64) -> Ve
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()
 }
 
+/// The problem, where it is known in closed form.
+pub(super) fn problem(plan: &Plan, seed: u64, p: &[f64]) -> Option<Quadratic> {
+    match &plan.task.kind {
+        TaskKind::Quadratic(config) => Some(config.init(seed, p)),
+        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
+    }
+}
+
 /// x̃. With variance reduction whose corrected gradients all agree in the end, everybody pulls by
 /// its share alone. What compression takes away may hold a model up anywhere.
-fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> Option<FixedPoint> {
+pub(super) fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> Option<FixedPoint> {
     if plan.client.packing.compression != Compression::None {
         return None;
     }
@@ -301,6 +306,23 @@ fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> Option<Fixe
     let distance = length(&mut x.iter().zip(&problem.optimum).map(|(x, min)| x - min));
     let grad_norm = length(&mut gradient.into_iter());
     Some(FixedPoint { x, distance, train_loss, grad_norm, on_average })
+}
+
+/// The variant of which the theorems promise most, and its bound on ‖∇F‖²; `None` unless there are
+/// bounds to choose from. With `[stop] time` that is the choice of a deadline for that time.
+pub fn least_bound(outlooks: &[Outlook]) -> Option<(&str, f64)> {
+    let bounds: Vec<(&str, f64)> = outlooks
+        .iter()
+        .filter_map(|outlook| match outlook {
+            Outlook::Predicted(prediction) => {
+                let TruthTerms { vanishing, floor } = prediction.true_bound?;
+                Some((prediction.variant.as_str(), vanishing + floor))
+            }
+            Outlook::Silent { .. } => None,
+        })
+        .collect();
+    let least = bounds.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    least.copied().filter(|_| bounds.len() > 1)
 }
 
 impl Prediction {

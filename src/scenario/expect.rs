@@ -1,12 +1,15 @@
 //! `[[expect]]` and `[record]`: what must come out, and what is written down.
 
 use super::error::ScenarioError;
-use super::plan::{Expect, ExpectBound, Quantity, RecordClients, Reference, Side, Variant};
+use super::plan::{
+    Expect, ExpectBound, Quantity, RecordClients, Reference, Side, Subject, Variant,
+};
 use super::render::short;
 use super::section::Section;
 use super::stop::metrics_of;
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
+use crate::data::TaskKind;
 
 /// Reads `[record]`: whose rows are in `clients.csv`, and who is in `timeline.json.gz`.
 pub(super) fn read_record(
@@ -44,16 +47,17 @@ fn read_clients(
 pub(super) fn read(
     root: &mut Section<'_>,
     variants: &[Variant],
+    repeats: u64,
 ) -> Result<Vec<Expect>, ScenarioError> {
     match root.get("expect") {
         Some(list) => {
-            list.array("[[expect]]")?.iter().map(|node| read_one(node, variants)).collect()
+            list.array("[[expect]]")?.iter().map(|node| read_one(node, variants, repeats)).collect()
         }
         None => Ok(Vec::new()),
     }
 }
 
-fn read_one(node: &Node, variants: &[Variant]) -> Result<Expect, ScenarioError> {
+fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, ScenarioError> {
     let mut section = Section::open("expect", node)?;
     let that = section.require("that", "what is compared, such as \"train_loss\"")?;
     let of = match section.get("of") {
@@ -88,26 +92,42 @@ fn read_one(node: &Node, variants: &[Variant]) -> Result<Expect, ScenarioError> 
     let within = within.map_or(Ok(0.0), tolerance)?;
     let bound = ExpectBound { side, of: reference(node)?, within };
     section.finish("in this [[expect]]")?;
-    let quantity = read_quantity(that, &variants[of])?;
+    let subject = read_subject(that, &variants[of], repeats)?;
     // A comparison needs the same quantity on both sides.
     if let Reference::Variant(other) = bound.of {
-        read_quantity(that, &variants[other])?;
+        read_subject(that, &variants[other], repeats)?;
     }
-    Ok(Expect { that: quantity, of, bound })
+    Ok(Expect { that: subject, of, bound })
+}
+
+fn read_subject(node: &Node, variant: &Variant, repeats: u64) -> Result<Subject, ScenarioError> {
+    let Raw::Table(_) = &node.value else {
+        return read_quantity(node, variant).map(Subject::Mean);
+    };
+    let mut section = Section::open("expect.that", node)?;
+    let pair =
+        section.require("correlation", "two quantities, such as [\"chi2\", \"distance\"]")?;
+    section.finish("here")?;
+    let given = pair.array("two quantities, such as [\"chi2\", \"distance\"]")?;
+    let [one, other] = given else {
+        let error = pair.at.error(format!("`correlation` has {} entries", given.len()));
+        return Err(error.expected("two quantities, such as [\"chi2\", \"distance\"]"));
+    };
+    if repeats < 3 {
+        let error = pair.at.error("there is no correlation over fewer than three seeds");
+        return Err(error.expected("`repeats = 3` or more at the top of the scenario"));
+    }
+    Ok(Subject::Correlation(read_quantity(one, variant)?, read_quantity(other, variant)?))
 }
 
 fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioError> {
     let metrics = metrics_of(&variant.plan.task.kind);
     let mut known: Vec<_> =
         metrics.into_iter().map(|(name, metric)| (name, Quantity::Metric(metric))).collect();
-    known.extend([
-        ("rounds", Quantity::Rounds),
-        ("virtual_seconds", Quantity::VirtualSeconds),
-        ("chi2", Quantity::Chi2),
-        ("missing_mass", Quantity::MissingMass),
-        ("waste", Quantity::Waste),
-        ("diverged", Quantity::Diverged),
-    ]);
+    known.extend(Quantity::OF_EVERY_TASK.map(|quantity| (quantity.name(), quantity)));
+    if matches!(variant.plan.task.kind, TaskKind::Quadratic(_)) {
+        known.push((Quantity::FixedPointGap.name(), Quantity::FixedPointGap));
+    }
     node.one_of("quantity", &known).map_err(|error| {
         error.note(format_args!("these are measured for variant `{}`", variant.name))
     })

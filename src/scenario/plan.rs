@@ -70,12 +70,40 @@ pub enum RecordClients {
 /// `[[expect]]`: what must come out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expect {
-    /// A metric of `summary.json`.
-    pub that: Quantity,
+    /// What is measured.
+    pub that: Subject,
     /// Of which variant (an index into the scenario's variants).
     pub of: usize,
     /// The condition.
     pub bound: ExpectBound,
+}
+
+/// What is measured of a variant over its seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Subject {
+    /// The mean of a quantity.
+    Mean(Quantity),
+    /// How far one quantity goes with another, from seed to seed.
+    Correlation(Quantity, Quantity),
+}
+
+impl Subject {
+    /// The quantities it is made of.
+    pub fn quantities(self) -> impl Iterator<Item = Quantity> {
+        let (one, other) = match self {
+            Subject::Mean(one) => (one, None),
+            Subject::Correlation(one, other) => (one, Some(other)),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
+impl Scenario {
+    /// Whether an `[[expect]]` speaks of the schedule in the words of the theory.
+    pub fn asks_for_schedule(&self) -> bool {
+        let mut quantities = self.expects.iter().flat_map(|expect| expect.that.quantities());
+        quantities.any(|quantity| quantity.is_of_schedule())
+    }
 }
 
 /// What an `[[expect]]` may speak about, by its name in `summary.json`.
@@ -95,6 +123,56 @@ pub enum Quantity {
     Waste,
     /// `diverged`: 1 if the run did, 0 if not.
     Diverged,
+    /// `tau_eff`, the mean over the rounds.
+    TauEff,
+    /// `slowdown`: τ̄/τ_eff.
+    Slowdown,
+    /// `A` of Theorem 1.
+    A,
+    /// `fixed_point_gap`: how far from where the theory says it rests a quadratic ended.
+    FixedPointGap,
+}
+
+impl Quantity {
+    /// Those that every task has.
+    pub const OF_EVERY_TASK: [Quantity; 9] = [
+        Quantity::Rounds,
+        Quantity::VirtualSeconds,
+        Quantity::Chi2,
+        Quantity::MissingMass,
+        Quantity::Waste,
+        Quantity::Diverged,
+        Quantity::TauEff,
+        Quantity::Slowdown,
+        Quantity::A,
+    ];
+
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Metric(metric) => metric.name(),
+            Quantity::Rounds => "rounds",
+            Quantity::VirtualSeconds => "virtual_seconds",
+            Quantity::Chi2 => "chi2",
+            Quantity::MissingMass => "missing_mass",
+            Quantity::Waste => "waste",
+            Quantity::Diverged => "diverged",
+            Quantity::TauEff => "tau_eff",
+            Quantity::Slowdown => "slowdown",
+            Quantity::A => "A",
+            Quantity::FixedPointGap => "fixed_point_gap",
+        }
+    }
+
+    /// Whether there is none of it in a run that does not train.
+    pub fn is_trained(self) -> bool {
+        matches!(self, Quantity::Metric(_) | Quantity::Diverged | Quantity::FixedPointGap)
+    }
+
+    fn is_of_schedule(self) -> bool {
+        use Quantity::{A, FixedPointGap, Slowdown, TauEff};
+        matches!(self, TauEff | Slowdown | A | FixedPointGap)
+    }
 }
 
 /// The condition of an `[[expect]]`.

@@ -34,7 +34,7 @@ pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
     let mut findings = Findings { seeds, ..Findings::default() };
     let variants = read_variants(&mut root, tree, &mut findings)?;
     let (record_clients, record_timeline) = expect::read_record(&mut root)?;
-    let expects = expect::read(&mut root, &variants)?;
+    let expects = expect::read(&mut root, &variants, repeats)?;
     let resolved = resolved::write(tree, seed);
     Ok(Scenario {
         name,

@@ -1,0 +1,133 @@
+//! One run of a scenario: a variant with a seed.
+
+use super::{Builder, Built, Error, run_name, schedule};
+use crate::actors::{Finished, Interrupt, Pacemaker, Progress, Simulation, simulate};
+use crate::clock::SimTime;
+use crate::report::{
+    Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, Summary, VariantSummary,
+    save_tensors,
+};
+use crate::scenario::{Scenario, Variant};
+use std::time::Instant;
+use tracing::{info, warn};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// One run of a scenario.
+pub(super) struct One<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) variant: &'a Variant,
+    pub(super) seed: u64,
+    pub(super) builder: Builder<'a>,
+    pub(super) pacemaker: Pacemaker,
+    pub(super) folder: Option<&'a RunFolder>,
+    /// How much of it can be shown; `None`: nothing.
+    pub(super) detail: Option<Detail>,
+    pub(super) interrupt: Interrupt,
+}
+
+impl One<'_> {
+    /// Runs it, and tells the summary and the findings of it.
+    pub(super) fn run(
+        &self,
+        files: &mut Option<Files>,
+        progress: Option<Progress>,
+        (summary, findings): (&mut Summary, &mut Findings),
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        let plan = &self.variant.plan;
+        let wrong = |source| Error::Build { variant: self.variant.name.clone(), source };
+        let built = (self.builder)(plan, self.seed).map_err(wrong)?;
+        let Built { mut server, world, training } = built;
+        let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
+        let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
+        if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
+            server.keep_diary(timeline.shown());
+        }
+        let mut ledger = Ledger::new(
+            &self.variant.name,
+            self.seed,
+            (classes, &sizes),
+            plan.stop.target,
+            (self.scenario.record_clients, self.scenario.seed),
+            files.take(),
+        );
+        let survey = match self.scenario.asks_for_schedule() {
+            true => Some(schedule::listen(plan, self.seed, &mut ledger).map_err(wrong)?),
+            false => None,
+        };
+        if let Some(detail) = self.detail {
+            ledger.gather(Gathering::new(detail, plan.task.clients, marks));
+        }
+        let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
+        let (seed, pacemaker) = (self.seed, self.pacemaker);
+        let interrupt = self.interrupt.clone();
+        let simulation =
+            Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
+        warn_if_too_fast(&simulation);
+        let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
+        let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
+        let returned = ledger.take_files();
+        let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
+        let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
+        findings.runs.extend(ledger.findings());
+        let told = ledger.summary(
+            result.as_ref().ok().copied(),
+            began.elapsed().as_secs_f64(),
+            train_seconds,
+            digest.unwrap_or_default(),
+        );
+        let schedule = survey.and_then(|survey| {
+            let trained = training.is_some().then_some(&parameters[..]);
+            schedule::conclude(plan, self.seed, &survey, trained)
+        });
+        summary.variants.push(VariantSummary { schedule, ..told });
+        result.map_err(fail)?;
+        *files = returned?;
+        if let (Some(folder), Some(training)) = (self.folder, &training) {
+            let name = format!("model-{}.safetensors", self.name());
+            save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
+        }
+        Ok(())
+    }
+
+    /// Logs how it ended.
+    pub(super) fn log_end(&self, result: &Result<(), Error>, summary: &Summary) {
+        let (variant, seed) = (&self.variant.name, self.seed);
+        match (result, summary.variants.last()) {
+            (Ok(()), Some(run)) => info!(
+                variant,
+                seed,
+                stopped_by = run.stopped_by,
+                rounds = run.rounds,
+                virtual_seconds = run.virtual_seconds,
+                wall_seconds = run.throughput.wall_seconds,
+                "run ends"
+            ),
+            // The error itself is told by whoever asked for the run.
+            _ => info!(variant, seed, "run fails"),
+        }
+    }
+
+    fn name(&self) -> String {
+        run_name(&self.variant.name, self.seed, self.scenario.repeats)
+    }
+}
+
+/// Timers of the operating system tick in milliseconds: steps that are shorter than that in real time
+/// take longer than they should, and there are fewer of them.
+fn warn_if_too_fast(simulation: &Simulation) {
+    let Pacemaker::Wall(speedup) = simulation.pacemaker else {
+        return;
+    };
+    let steps = simulation.world.fleet.devices.iter().map(|device| device.step.seconds());
+    let real = steps.fold(f64::INFINITY, f64::min) / speedup;
+    if real < 0.002 {
+        warn!(
+            "the shortest step takes {:.3} ms of real time, less than timers can tell; \
+             expect fewer local steps than in virtual time, or use a smaller --speedup",
+            real * 1e3
+        );
+    }
+}
