@@ -14,19 +14,20 @@ fn main() {
 /// The names of the scenarios that are shipped, and what each says of itself.
 fn scenarios() {
     println!("cargo:rerun-if-changed=scenarios");
-    let entries = fs::read_dir("scenarios").expect("the folder of scenarios");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
-    files.sort();
-    let list: Vec<(String, String)> = files
-        .iter()
-        .map(|file| {
+    let mut list: Vec<(String, String)> = Vec::new();
+    for folder in ["", "paper/", "beyond/"] {
+        let entries = fs::read_dir(Path::new("scenarios").join(folder));
+        let entries = entries.expect("the folders of scenarios");
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+        files.sort();
+        list.extend(files.iter().map(|file| {
             let text = fs::read_to_string(file).expect("a scenario");
             let line = text.lines().find_map(|line| line.strip_prefix("description = "));
-            let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
-            (name, line.unwrap_or_default().trim_matches('"').to_string())
-        })
-        .collect();
+            let name = file.file_stem().expect("a name").to_string_lossy();
+            (format!("{folder}{name}"), line.unwrap_or_default().trim_matches('"').to_string())
+        }));
+    }
     let out = env::var_os("OUT_DIR").expect("cargo says where things go");
     fs::write(Path::new(&out).join("scenarios.rs"), format!("&{list:?}")).expect("a place for it");
 }

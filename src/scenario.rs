@@ -77,7 +77,8 @@ mod value;
 pub use error::ScenarioError;
 pub use overrides::Override;
 pub use plan::{
-    Expect, ExpectBound, Plan, Quantity, RecordClients, Reference, Scenario, Side, Subject, Variant,
+    Expect, ExpectBound, Over, Plan, Quantity, RecordClients, Reference, Scenario, Side, Subject,
+    Variant,
 };
 
 use assign::{Assignment, Segment};

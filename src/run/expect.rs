@@ -2,7 +2,7 @@
 
 use super::correlation::rank_correlation;
 use crate::report::{ExpectResult, Summary, VariantSummary, number};
-use crate::scenario::{Expect, ExpectBound, Quantity, Reference, Scenario, Side, Subject};
+use crate::scenario::{Expect, ExpectBound, Over, Quantity, Reference, Scenario, Side, Subject};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
 /// what is expected of them is skipped.
@@ -32,19 +32,22 @@ pub fn has_failed(scenario: &Scenario, summary: &Summary) -> bool {
 fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> ExpectResult {
     let name = |variant: usize| scenario.variants[variant].name.as_str();
     let measure = |variant: usize| measured(expect.that, name(variant), runs);
+    let ExpectBound { side, of, times, within } = expect.bound;
     let value = |reference: &Reference| match reference {
         Reference::Number(value) => Some(*value),
-        Reference::Variant(variant) => measure(*variant),
+        Reference::Variant(variant) => measure(*variant).map(|value| value * times),
     };
     let words = |reference: &Reference| match reference {
         Reference::Number(value) => format!("{value}"),
         Reference::Variant(variant) => {
             let measured = measure(*variant).map_or("nothing".into(), number);
-            format!("{}'s {measured}", name(*variant))
+            match times {
+                1.0 => format!("{}'s {measured}", name(*variant)),
+                times => format!("{times} times {}'s {measured}", name(*variant)),
+            }
         }
     };
     let measured = measure(expect.of);
-    let ExpectBound { side, of, within } = expect.bound;
     let holds = |measured: f64, bound: f64| match side {
         Side::AtLeast => measured >= bound - within,
         Side::AtMost => measured <= bound + within,
@@ -58,7 +61,11 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         (Side::AtMost, within) => format!("at most {} plus {within}", words(&of)),
         (Side::Equals, within) => format!("within {within} of {}", words(&of)),
     };
-    let that = format!("{} of {} {condition}", subject_name(expect.that), name(expect.of));
+    let whose = match expect.that {
+        Subject::Correlation(.., Over::AllRuns) => "all runs",
+        _ => name(expect.of),
+    };
+    let that = format!("{} of {whose} {condition}", subject_name(expect.that));
     ExpectResult { that, ok, skipped: false, measured }
 }
 
@@ -71,8 +78,9 @@ fn measured(that: Subject, variant: &str, runs: &[VariantSummary]) -> Option<f64
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             mean.is_finite().then_some(mean)
         }
-        Subject::Correlation(one, other) => {
-            let pairs = own().map(|run| Some((quantity(one, run)?, quantity(other, run)?)));
+        Subject::Correlation(one, other, over) => {
+            let among = runs.iter().filter(|run| over == Over::AllRuns || run.name == variant);
+            let pairs = among.map(|run| Some((quantity(one, run)?, quantity(other, run)?)));
             rank_correlation(&pairs.collect::<Option<Vec<_>>>()?)
         }
     }
@@ -97,7 +105,7 @@ fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
 fn subject_name(that: Subject) -> String {
     match that {
         Subject::Mean(that) => that.name().into(),
-        Subject::Correlation(one, other) => {
+        Subject::Correlation(one, other, _) => {
             format!("correlation of {} and {}", one.name(), other.name())
         }
     }

@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::plan::{
-    Expect, ExpectBound, Quantity, RecordClients, Reference, Side, Subject, Variant,
+    Expect, ExpectBound, Over, Quantity, RecordClients, Reference, Side, Subject, Variant,
 };
 use super::render::short;
 use super::section::Section;
@@ -60,9 +60,10 @@ pub(super) fn read(
 fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, ScenarioError> {
     let mut section = Section::open("expect", node)?;
     let that = section.require("that", "what is compared, such as \"train_loss\"")?;
-    let of = match section.get("of") {
-        Some(node) => find(node, variants)?,
-        None if variants.len() == 1 => 0,
+    let (of, over) = match section.get("of") {
+        Some(node) => (find(node, variants)?, Over::Seeds),
+        None if variants.len() == 1 => (0, Over::Seeds),
+        None if matches!(that.value, Raw::Table(_)) => (0, Over::AllRuns),
         None => {
             let error = section.at.error("missing key `of` in [[expect]]");
             return Err(error.expected(format_args!("one of the variants: {}", names(variants))));
@@ -70,6 +71,10 @@ fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, S
     };
     let reference = |node: &Node| match &node.value {
         Raw::String(_) => match find(node, variants)? {
+            _ if over == Over::AllRuns => Err(node
+                .at
+                .error("all variants are compared with one of them")
+                .expected("a number, or a variant in `of`")),
             other if other == of => Err(node
                 .at
                 .error("a variant is compared with itself")
@@ -90,17 +95,40 @@ fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, S
     let tolerance =
         |node: &Node| node.number_that("within", "a number, 0 or more", |within| within >= 0.0);
     let within = within.map_or(Ok(0.0), tolerance)?;
-    let bound = ExpectBound { side, of: reference(node)?, within };
+    let of_other = reference(node)?;
+    let times = match (section.get("times"), of_other) {
+        (Some(node), Reference::Number(_)) => {
+            let error = node.at.error("`times` multiplies what another variant has");
+            return Err(error.expected("the name of a variant beside it, or no `times`"));
+        }
+        (Some(node), _) => node.number_that("times", "a number above 0", |times| times > 0.0)?,
+        (None, _) => 1.0,
+    };
+    let bound = ExpectBound { side, of: of_other, times, within };
     section.finish("in this [[expect]]")?;
-    let subject = read_subject(that, &variants[of], repeats)?;
+    let runs = match over {
+        Over::Seeds => repeats,
+        Over::AllRuns => repeats * variants.len() as u64,
+    };
+    let subject = read_subject(that, &variants[of], over, runs)?;
     // A comparison needs the same quantity on both sides.
-    if let Reference::Variant(other) = bound.of {
-        read_subject(that, &variants[other], repeats)?;
+    let others = match (bound.of, over) {
+        (Reference::Variant(other), _) => &variants[other..=other],
+        (_, Over::AllRuns) => variants,
+        _ => &[],
+    };
+    for other in others {
+        read_subject(that, other, over, runs)?;
     }
     Ok(Expect { that: subject, of, bound })
 }
 
-fn read_subject(node: &Node, variant: &Variant, repeats: u64) -> Result<Subject, ScenarioError> {
+fn read_subject(
+    node: &Node,
+    variant: &Variant,
+    over: Over,
+    runs: u64,
+) -> Result<Subject, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         return read_quantity(node, variant).map(Subject::Mean);
     };
@@ -113,11 +141,12 @@ fn read_subject(node: &Node, variant: &Variant, repeats: u64) -> Result<Subject,
         let error = pair.at.error(format!("`correlation` has {} entries", given.len()));
         return Err(error.expected("two quantities, such as [\"chi2\", \"distance\"]"));
     };
-    if repeats < 3 {
-        let error = pair.at.error("there is no correlation over fewer than three seeds");
+    if runs < 3 {
+        let error = pair.at.error("there is no correlation over fewer than three runs");
         return Err(error.expected("`repeats = 3` or more at the top of the scenario"));
     }
-    Ok(Subject::Correlation(read_quantity(one, variant)?, read_quantity(other, variant)?))
+    let (one, other) = (read_quantity(one, variant)?, read_quantity(other, variant)?);
+    Ok(Subject::Correlation(one, other, over))
 }
 
 fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioError> {

@@ -72,7 +72,7 @@ pub enum RecordClients {
 pub struct Expect {
     /// What is measured.
     pub that: Subject,
-    /// Of which variant (an index into the scenario's variants).
+    /// Of which variant (an index into the scenario's variants); the first, where it is of all.
     pub of: usize,
     /// The condition.
     pub bound: ExpectBound,
@@ -83,8 +83,17 @@ pub struct Expect {
 pub enum Subject {
     /// The mean of a quantity.
     Mean(Quantity),
-    /// How far one quantity goes with another, from seed to seed.
-    Correlation(Quantity, Quantity),
+    /// How far one quantity goes with another, from run to run.
+    Correlation(Quantity, Quantity, Over),
+}
+
+/// The runs that a correlation is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Those of one variant, which differ in their seeds.
+    Seeds,
+    /// All of the scenario.
+    AllRuns,
 }
 
 impl Subject {
@@ -92,7 +101,7 @@ impl Subject {
     pub fn quantities(self) -> impl Iterator<Item = Quantity> {
         let (one, other) = match self {
             Subject::Mean(one) => (one, None),
-            Subject::Correlation(one, other) => (one, Some(other)),
+            Subject::Correlation(one, other, _) => (one, Some(other)),
         };
         std::iter::once(one).chain(other)
     }
@@ -182,6 +191,8 @@ pub struct ExpectBound {
     pub side: Side,
     /// Of what.
     pub of: Reference,
+    /// `times`: what another variant's value is multiplied by.
+    pub times: f64,
     /// `within`: how far on the other side is still good enough (absolute difference).
     pub within: f64,
 }

@@ -164,7 +164,7 @@ pub(super) const TABLES: &[Keys] = &[
     keys("record.clients", &["clients"]),
     keys("record.timeline", &["clients"]),
     keys("variant", &["name", "set"]),
-    keys("expect", &["that", "of", "at_least", "at_most", "equals", "within"]),
+    keys("expect", &["that", "of", "at_least", "at_most", "equals", "times", "within"]),
     keys("expect.that", &["correlation"]),
     keys(
         DIST,

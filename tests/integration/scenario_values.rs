@@ -293,12 +293,20 @@ fn stop_target_record_and_expect() {
     assert_eq!(first.that, Subject::Mean(Quantity::Metric(Metric::TestAccuracy)));
     assert_eq!(
         (first.of, &first.bound),
-        (0, &ExpectBound { side: Side::AtLeast, of: Reference::Variant(1), within: 0.0 })
+        (
+            0,
+            &ExpectBound {
+                side: Side::AtLeast,
+                of: Reference::Variant(1),
+                times: 1.0,
+                within: 0.0
+            }
+        )
     );
     assert_eq!((second.that, second.of), (Subject::Mean(Quantity::Waste), 1));
     assert_eq!(
         third.bound,
-        ExpectBound { side: Side::Equals, of: Reference::Number(10.0), within: 1.0 }
+        ExpectBound { side: Side::Equals, of: Reference::Number(10.0), times: 1.0, within: 1.0 }
     );
     // Only what a variant sets differs.
     let [nova, avg] = &scenario.variants[..] else { panic!() };
