@@ -4,6 +4,8 @@
 # make check   what CI runs: formatting, lints, documentation, every test; reports are opened
 #              in a browser, and exports read by the tools they are for, where these can be had
 # make bench   the speed figures of this machine
+# make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
+#              page: runs/paper/index.html (about 40 minutes on two cores)
 #
 # Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
 # make test TORCH=0, make check TORCH=0. `make demo` and `make bench` never need it.
@@ -21,7 +23,7 @@ LIBTORCH_CARGO = scripts/libtorch $(CARGO)
 FEATURES = --features torch
 endif
 
-.PHONY: demo torch test check bench clean
+.PHONY: demo torch test check bench paper clean
 
 demo:
 	$(CARGO) build --release --locked
@@ -45,6 +47,11 @@ check:
 bench:
 	$(CARGO) build --release --locked --quiet
 	./target/release/gruppetto bench
+
+paper: torch
+	scripts/get-data fashion-mnist
+	scripts/get-data cifar10
+	python3 scripts/paper target/release/gruppetto
 
 clean:
 	$(CARGO) clean

@@ -1,22 +1,19 @@
 //! Listens to one run.
 
+mod told;
 mod used;
 
 use super::clients_csv::{ClientsCsv, recorded};
 use super::findings::{ByClass, Classes, Gathering, RunFindings};
-use super::latency::Phases;
 use super::rounds_csv::RoundsCsv;
 use super::row_file::FileError;
-use super::summary::{
-    Diverged, Losses, Status, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
-    Waited,
-};
+use super::summary::{TargetReached, Waited};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
 use crate::device::Turn;
-use crate::metric::{Gradients, Metric, Metrics};
+use crate::metric::{Gradients, Metrics};
 use crate::policy::Target;
-use crate::record::{Account, ClientRow, OUTCOMES, Outcome, RoundRow, StopReason, Weights};
+use crate::record::{Account, ClientRow, Outcome, RoundRow, Weights};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
@@ -297,91 +294,11 @@ impl Ledger {
         Ok(self.files.take())
     }
 
-    /// The run in numbers.
-    pub fn summary(
-        &self,
-        stopped: Option<StopReason>,
-        wall_seconds: f64,
-        train_seconds: f64,
-        model_digest: String,
-    ) -> VariantSummary {
-        let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
-        let (mut phases, mut losses) = (Phases::default(), Losses::default());
-        let (mut outcomes, mut lost) = ([0; OUTCOMES], 0);
-        for class in &self.by_class {
-            phases.merge(&class.phases);
-            losses.merge(&class.losses);
-            outcomes.iter_mut().zip(class.outcomes).for_each(|(sum, count)| *sum += count);
-            lost += class.wasted;
-        }
-        let (lost, kept) = (lost as f64, kept as f64);
-        VariantSummary {
-            name: self.name.clone(),
-            seed: self.seed,
-            status: match stopped {
-                None => Status::Incomplete,
-                Some(StopReason::Diverged(_)) => Status::Diverged,
-                Some(StopReason::Interrupted) => Status::Interrupted,
-                Some(_) => Status::Complete,
-            },
-            stopped_by: stopped.map_or("", StopReason::name),
-            diverged: match stopped {
-                Some(StopReason::Diverged(divergence)) => {
-                    Some(Diverged { round: self.rounds, cause: divergence.to_string() })
-                }
-                _ => None,
-            },
-            rounds: self.rounds,
-            virtual_seconds: self.now.seconds(),
-            start: self.start,
-            metrics: self.metrics,
-            best: self.best,
-            target: self.target.map(|(_, reached)| reached),
-            chi2: self.consistency.chi2,
-            missing_mass: self.consistency.missing_mass,
-            theory: self.theory(),
-            schedule: None,
-            tau: TauSummary {
-                min: if used == 0 { 0 } else { least },
-                mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
-                max: most,
-            },
-            latency_seconds: phases,
-            outcomes,
-            losses,
-            waited: self.waited,
-            time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
-            waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
-            throughput: Throughput {
-                wall_seconds,
-                train_seconds,
-                local_steps: self.local_steps,
-                client_rounds: outcomes.iter().sum(),
-            },
-            digest: format!("{:032x}", self.digest.digest128()),
-            model_digest,
-        }
-    }
-
     /// The run as it can be drawn, if somebody wanted that.
     pub fn findings(&self) -> Option<RunFindings> {
         let (name, classes) = ((self.name.as_str(), self.seed), &self.told_apart);
         let gathering = self.gathering.as_ref()?;
         Some(gathering.findings(name, self.now, classes, &self.by_class, &self.accounts))
-    }
-
-    /// What Theorem 2 makes of what was measured.
-    fn theory(&self) -> Option<TheorySummary> {
-        let kappa2 = self.gradients?.kappa2();
-        let tightest = self.spread.tightest()?;
-        let grad_norm = self.metrics.get(Metric::GradNorm)?;
-        Some(TheorySummary {
-            kappa2,
-            floor: self.consistency.floor(kappa2),
-            grad_norm_squared: Some(grad_norm * grad_norm).filter(|square| square.is_finite()),
-            tightest_beta2: tightest.beta2,
-            tightest_kappa2: tightest.kappa2,
-        })
     }
 
     fn digest_row(&mut self, row: &ClientRow) {

@@ -46,6 +46,7 @@ mod selection;
 mod shipped;
 mod simulated;
 mod support;
+mod tables;
 mod tools;
 mod trace_files;
 mod trace_fit;

@@ -64,7 +64,7 @@ fn phones() -> Mixture {
 fn capacity() -> Mixture {
     let phone = |name: &str, share, inference: f64, sigma| Tier {
         // Both ways are equally fast.
-        place: Dist { min: Some(1.0), max: Some(204.0), ..lognormal(6.9, 1.12) },
+        place: Dist { plus: 0.9, max: Some(204.0), ..lognormal(5.1, 1.33) },
         ..tier(
             name,
             share,

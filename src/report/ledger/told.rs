@@ -1,0 +1,92 @@
+//! What a ledger makes of a run when it is over.
+
+use super::Ledger;
+use super::used::Used;
+use crate::metric::Metric;
+use crate::record::{OUTCOMES, StopReason};
+use crate::report::latency::Phases;
+use crate::report::summary::{
+    Diverged, Losses, Status, TauSummary, TheorySummary, Throughput, VariantSummary,
+};
+
+impl Ledger {
+    /// The run in numbers.
+    pub fn summary(
+        &self,
+        stopped: Option<StopReason>,
+        wall_seconds: f64,
+        train_seconds: f64,
+        model_digest: String,
+    ) -> VariantSummary {
+        let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
+        let (mut phases, mut losses) = (Phases::default(), Losses::default());
+        let (mut outcomes, mut lost) = ([0; OUTCOMES], 0);
+        for class in &self.by_class {
+            phases.merge(&class.phases);
+            losses.merge(&class.losses);
+            outcomes.iter_mut().zip(class.outcomes).for_each(|(sum, count)| *sum += count);
+            lost += class.wasted;
+        }
+        let (lost, kept) = (lost as f64, kept as f64);
+        VariantSummary {
+            name: self.name.clone(),
+            seed: self.seed,
+            status: match stopped {
+                None => Status::Incomplete,
+                Some(StopReason::Diverged(_)) => Status::Diverged,
+                Some(StopReason::Interrupted) => Status::Interrupted,
+                Some(_) => Status::Complete,
+            },
+            stopped_by: stopped.map_or("", StopReason::name),
+            diverged: match stopped {
+                Some(StopReason::Diverged(divergence)) => {
+                    Some(Diverged { round: self.rounds, cause: divergence.to_string() })
+                }
+                _ => None,
+            },
+            rounds: self.rounds,
+            virtual_seconds: self.now.seconds(),
+            start: self.start,
+            metrics: self.metrics,
+            best: self.best,
+            target: self.target.map(|(_, reached)| reached),
+            chi2: self.consistency.chi2,
+            missing_mass: self.consistency.missing_mass,
+            theory: self.theory(),
+            schedule: None,
+            tau: TauSummary {
+                min: if used == 0 { 0 } else { least },
+                mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
+                max: most,
+            },
+            latency_seconds: phases,
+            outcomes,
+            losses,
+            waited: self.waited,
+            time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
+            waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
+            throughput: Throughput {
+                wall_seconds,
+                train_seconds,
+                local_steps: self.local_steps,
+                client_rounds: outcomes.iter().sum(),
+            },
+            digest: format!("{:032x}", self.digest.digest128()),
+            model_digest,
+        }
+    }
+
+    /// What Theorem 2 makes of what was measured.
+    fn theory(&self) -> Option<TheorySummary> {
+        let kappa2 = self.gradients?.kappa2();
+        let tightest = self.spread.tightest()?;
+        let grad_norm = self.metrics.get(Metric::GradNorm)?;
+        Some(TheorySummary {
+            kappa2,
+            floor: self.consistency.floor(kappa2),
+            grad_norm_squared: Some(grad_norm * grad_norm).filter(|square| square.is_finite()),
+            tightest_beta2: tightest.beta2,
+            tightest_kappa2: tightest.kappa2,
+        })
+    }
+}
