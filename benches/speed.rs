@@ -10,7 +10,7 @@ fn main() {
     // `cargo test --benches` passes --test: then it is enough that everything runs.
     let quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
     let extent = if quick { Extent::Quick } else { Extent::Full };
-    if let Err(error) = bench(extent, &mut |text| print!("{text}")) {
+    if let Err(error) = bench(extent, &[], &mut |text| print!("{text}")) {
         eprintln!("error: {error}");
         std::process::exit(1);
     }

@@ -27,6 +27,23 @@ pub enum Extent {
     Quick,
 }
 
+/// What can be measured by itself, in the order in which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// SGD steps, against NumPy and the core's peak, and what momentum and the like add
+    Kernel,
+    /// A whole run with training, workers, and what writing it down costs
+    Run,
+    /// Actors and clock without training
+    Engine,
+    /// Traces, availability and shared links
+    Devices,
+    /// Deep models, against a bare loop and PyTorch
+    Torch,
+    /// Adding updates up, and compressing them
+    Aggregate,
+}
+
 /// A line of the report.
 pub struct Figure {
     what: String,
@@ -46,8 +63,13 @@ impl Figure {
     }
 }
 
-/// Measures everything and prints each figure as soon as it is there.
-pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::run::Error> {
+/// Measures `parts`, or everything if none is named, and prints each figure as soon as it is there.
+pub fn bench(
+    extent: Extent,
+    parts: &[Part],
+    print: &mut dyn FnMut(&str),
+) -> Result<(), crate::run::Error> {
+    let wanted = |part| parts.is_empty() || parts.contains(&part);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown").to_string();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -61,17 +83,33 @@ pub fn bench(extent: Extent, print: &mut dyn FnMut(&str)) -> Result<(), crate::r
             print(&format!("{what:48}{measured:>12}{goal}\n"));
         }
     };
-    show(kernel::figures(extent));
-    show(laws::figures(extent));
-    show(kernel::quadratics(extent));
-    show(whole_run::figures(extent)?);
-    show(engine::figures(extent)?);
-    show(devices::figures(extent)?);
+    if wanted(Part::Kernel) {
+        show(kernel::figures(extent));
+        show(laws::figures(extent));
+        show(kernel::quadratics(extent));
+    }
+    if wanted(Part::Run) {
+        show(whole_run::figures(extent)?);
+    }
+    if wanted(Part::Engine) {
+        show(engine::figures(extent)?);
+    }
+    if wanted(Part::Devices) {
+        show(devices::figures(extent)?);
+    }
     #[cfg(feature = "torch")]
-    torch::figures(extent, &mut show)?;
+    if wanted(Part::Torch) {
+        torch::figures(extent, &mut show)?;
+    }
+    #[cfg(not(feature = "torch"))]
+    if parts.contains(&Part::Torch) {
+        show(vec![Figure::new("deep models", "not in this program: `make torch` builds one")]);
+    }
     // Last: the engine measures its memory, and these vectors should not be part of it.
-    show(aggregate::figures(extent));
-    show(squeeze::figures(extent));
+    if wanted(Part::Aggregate) {
+        show(aggregate::figures(extent));
+        show(squeeze::figures(extent));
+    }
     Ok(())
 }
 

@@ -56,10 +56,10 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Data(command) => data::data(command),
         Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),
         Command::Trace(command) => trace::trace(command, arguments.quiet),
-        Command::Bench { quick } => {
+        Command::Bench { quick, parts } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
             let mut printed = Ok(());
-            let done = bench(extent, &mut |text| {
+            let done = bench(extent, parts, &mut |text| {
                 if printed.is_ok() {
                     printed = print(text);
                 }

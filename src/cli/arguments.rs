@@ -9,6 +9,7 @@ use super::report::ReportArguments;
 use super::trace::TraceCommand;
 use super::watch::WatchArguments;
 use crate::actors::Pacemaker;
+use crate::bench::Part;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
@@ -98,6 +99,9 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
     Calibrate(CalibrateArguments),
     /// Measure how fast this machine simulates and trains
     Bench {
+        /// What to measure [default: everything]
+        #[arg(value_name = "PART", value_enum)]
+        parts: Vec<Part>,
         /// A few seconds instead of a minute, with fewer clients
         #[arg(long)]
         quick: bool,
