@@ -38,7 +38,7 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
         Reference::Variant(variant) => measure(*variant).map(|value| value * times),
     };
     let words = |reference: &Reference| match reference {
-        Reference::Number(value) => format!("{value}"),
+        Reference::Number(value) => given(*value),
         Reference::Variant(variant) => {
             let measured = measure(*variant).map_or("nothing".into(), number);
             match times {
@@ -57,9 +57,9 @@ fn judge_one(scenario: &Scenario, expect: &Expect, runs: &[VariantSummary]) -> E
     let condition = match (side, within) {
         (Side::AtLeast, 0.0) => format!("at least {}", words(&of)),
         (Side::AtMost, 0.0) => format!("at most {}", words(&of)),
-        (Side::AtLeast, within) => format!("at least {} less {within}", words(&of)),
-        (Side::AtMost, within) => format!("at most {} plus {within}", words(&of)),
-        (Side::Equals, within) => format!("within {within} of {}", words(&of)),
+        (Side::AtLeast, within) => format!("at least {} less {}", words(&of), given(within)),
+        (Side::AtMost, within) => format!("at most {} plus {}", words(&of), given(within)),
+        (Side::Equals, within) => format!("within {} of {}", given(within), words(&of)),
     };
     let whose = match expect.that {
         Subject::Correlation(.., Over::AllRuns) => "all runs",
@@ -99,6 +99,14 @@ fn quantity(that: Quantity, run: &VariantSummary) -> Option<f64> {
         Quantity::Slowdown => run.schedule.map(|schedule| schedule.slowdown),
         Quantity::A => run.schedule.map(|schedule| schedule.a),
         Quantity::FixedPointGap => run.schedule?.fixed_point?.gap,
+    }
+}
+
+/// A number as somebody would write it in a scenario.
+fn given(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-4..1e9 => format!("{value}"),
+        _ => format!("{value:e}"),
     }
 }
 
