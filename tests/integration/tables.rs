@@ -39,11 +39,14 @@ fn results_look_as_they_did() {
 
 #[test]
 fn a_check_and_a_prediction_look_as_they_did() {
-    for (command, file) in
-        [("check", "scenarios/demo.toml"), ("theory", "scenarios/lower-bound.toml")]
-    {
-        let output = gruppetto().args([command, file]).output().unwrap();
+    for (command, file) in [("check", "demo"), ("theory", "lower-bound")] {
+        let file = format!("scenarios/{file}.toml");
+        let output = gruppetto().args([command, &file]).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        looks_as_before(&format!("{command}.txt"), &stdout(&output));
+        // How much memory a run takes depends on the cores of the machine.
+        let text = stdout(&output);
+        let lines = text.lines().filter(|line| !line.starts_with("  memory "));
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        looks_as_before(&format!("{command}.txt"), &text);
     }
 }
