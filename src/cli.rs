@@ -143,7 +143,8 @@ fn listen_for_signals(quiet: bool) -> Interrupt {
     let told = interrupt.clone();
     let heard = ctrlc::set_handler(move || {
         if told.set() {
-            std::process::exit(INTERRUPTED.into());
+            // At once, without the clearing up of libraries that still compute.
+            signal_hook::low_level::exit(INTERRUPTED.into());
         }
         if !quiet {
             let text = "\nending after the next aggregation; once more to end at once";

@@ -37,7 +37,7 @@ const CHOICES: [(&str, &[(&str, &str)]); 6] = [
             ("momentum", "local momentum"),
             ("prox", "the proximal term μ of FedProx"),
             ("weight_decay", "shrinks the model a little in every step"),
-            ("variance_reduction", "\"fednova\" or \"scaffold\""),
+            ("variance_reduction", "\"fednova\", \"scaffold\" or \"vrlsgd\""),
             ("compression", "fp16, { top_k = 0.1 }, { quantize = 8 }; error_feedback"),
         ],
     ),
@@ -91,7 +91,7 @@ fn text(style: Style) -> String {
 
 fn section(out: &mut String, style: Style, title: &str, entries: &[(&str, &str)]) {
     let _ = writeln!(out, "{}", style.bold(title));
-    let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(26);
+    let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(29);
     for (name, what) in entries {
         let pad = width.saturating_sub(name.chars().count());
         let mut lines = wrapped(what, 80 - 2 - width - 2).into_iter();

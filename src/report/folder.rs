@@ -103,6 +103,12 @@ impl RunFolder {
 
 /// Writes a whole file, or leaves the one that is there as it was.
 pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    // What a link points to is written, not the link; and a device or a pipe is written to.
+    let target = fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, content).map_err(FileError::at(path));
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let partial = path.with_file_name(format!(".{name}.partial"));
     let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
@@ -122,6 +128,21 @@ fn is_ours(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::FileTypeExt;
+        let temp = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| temp.path().join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        write_whole(Path::new("/dev/null"), b"x").unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
 
     #[test]
     fn an_earlier_run_is_replaced_only_by_force_and_nothing_else_ever() {

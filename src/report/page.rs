@@ -58,7 +58,13 @@ impl Folder {
             serde_json::from_str(&summary).map_err(|error| broken("summary.json", error))?;
         let known: Value =
             serde_json::from_str(summary.get()).map_err(|error| broken("summary.json", error))?;
-        let findings = read_file(folder, "findings.json")?;
+        let findings = read_file(folder, "findings.json").map_err(|error| match error {
+            ReadError::NoRun { .. } => {
+                let what = "the run did not come to its end, so there is nothing to draw";
+                ReadError::broken(folder, what)
+            }
+            error => error,
+        })?;
         let mut data: Map<String, Value> =
             serde_json::from_str(&findings).map_err(|error| broken("findings.json", error))?;
         let mut scenario = read_file(folder, "scenario.toml")?;

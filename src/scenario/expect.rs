@@ -9,7 +9,9 @@ use super::section::Section;
 use super::stop::metrics_of;
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
+use crate::compress::Compression;
 use crate::data::TaskKind;
+use crate::solver::VarianceReduction;
 
 /// Reads `[record]`: whose rows are in `clients.csv`, and who is in `timeline.json.gz`.
 pub(super) fn read_record(
@@ -104,6 +106,12 @@ fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, S
         (Some(node), _) => node.number_that("times", "a number above 0", |times| times > 0.0)?,
         (None, _) => 1.0,
     };
+    if let (Raw::Table(_), Reference::Number(value)) = (&that.value, of_other)
+        && !(-1.0..=1.0).contains(&value)
+    {
+        let error = node.at.error(format!("no correlation is {value}"));
+        return Err(error.expected("a number from -1 to 1"));
+    }
     let bound = ExpectBound { side, of: of_other, times, within };
     section.finish("in this [[expect]]")?;
     let runs = match over {
@@ -154,7 +162,13 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
     let mut known: Vec<_> =
         metrics.into_iter().map(|(name, metric)| (name, Quantity::Metric(metric))).collect();
     known.extend(Quantity::OF_EVERY_TASK.map(|quantity| (quantity.name(), quantity)));
-    if matches!(variant.plan.task.kind, TaskKind::Quadratic(_)) {
+    // The theory does not say where these rest.
+    let client = &variant.plan.client;
+    let rests = !matches!(
+        client.variance_reduction,
+        Some(VarianceReduction::Vrlsgd | VarianceReduction::FedNovaAsPrinted)
+    ) && client.packing.compression == Compression::None;
+    if matches!(variant.plan.task.kind, TaskKind::Quadratic(_)) && rests {
         known.push((Quantity::FixedPointGap.name(), Quantity::FixedPointGap));
     }
     node.one_of("quantity", &known).map_err(|error| {

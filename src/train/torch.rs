@@ -38,7 +38,7 @@ use layer::{Law, Layer, Parameter};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use run::TorchRun;
-use script::{Script, first_line};
+use script::{Script, reason};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -281,6 +281,9 @@ pub fn inspect_script(path: &Path, data: &Dataset, kind: Loss) -> Result<Cost, T
     one_thread();
     let wrong = |what: String| TorchError::Script { path: path.into(), what };
     let script = Script::load(path, Device::Cpu)?;
+    if worker::flat(&script.leaves).iter().any(|value| !value.is_finite()) {
+        return Err(wrong("it has parameters that are no numbers".into()));
+    }
     let feed = Feed::new(data, &data.train.first(3), Device::Cpu);
     // A batch may have any size: what was traced with one may be good for that one alone.
     for samples in [2, 3, 1].map(|count| data.train.len().min(count)) {
@@ -288,7 +291,7 @@ pub fn inspect_script(path: &Path, data: &Dataset, kind: Loss) -> Result<Cost, T
             let (x, y) = feed.slice(0, samples);
             let output = script.forward(&x).map_err(|error| {
                 let what = format!("it does not take {samples} samples of shape {:?}", data.shape);
-                wrong(format!("{what}: {}", first_line(&error.to_string())))
+                wrong(format!("{what}: {}", reason(&error.to_string())))
             })?;
             let (found, samples) = (output.size(), samples as i64);
             let wanted = match data.classes {
@@ -300,10 +303,17 @@ pub fn inspect_script(path: &Path, data: &Dataset, kind: Loss) -> Result<Cost, T
                 return Err(wrong(format!("for {samples} samples it gives {what}")));
             }
             let loss = loss(&output, &y, kind, Reduction::Mean);
-            tch::Tensor::f_run_backward(&[loss], &script.leaves, false, false).map_err(
-                |error| wrong(format!("no gradient: {}", first_line(&error.to_string()))),
-            )?;
-            Ok(worker::flat(&[output]))
+            if !loss.requires_grad() {
+                let what = "its output does not depend on its parameters: nothing can be learned";
+                return Err(wrong(what.into()));
+            }
+            let values = worker::flat(&[output]);
+            if values.iter().any(|value| !value.is_finite()) {
+                return Err(wrong(format!("for {samples} samples it gives what is no number")));
+            }
+            tch::Tensor::f_run_backward(&[loss], &script.leaves, false, false)
+                .map_err(|error| wrong(format!("no gradient: {}", reason(&error.to_string()))))?;
+            Ok(values)
         };
         let [first, second] = [tried()?, tried()?];
         if first.iter().zip(&second).any(|(a, b)| a.to_bits() != b.to_bits()) {

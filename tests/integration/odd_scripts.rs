@@ -80,6 +80,14 @@ fn what_is_no_function_of_its_samples_is_refused() {
             "it gives something else every time",
         ),
         (&|| with_input(&folder, "torch.view(input, [2, 4])"), "it does not take 3 samples"),
+        (
+            &|| output("    return torch.detach((_2).forward(input1, ))"),
+            "its output does not depend on its parameters",
+        ),
+        (
+            &|| output("    return torch.div((_2).forward(input1, ), 0.)"),
+            "it gives what is no number",
+        ),
     ] {
         let workshop = classes(&make());
         let output = workshop.call(&["check", "s.toml"]);
@@ -101,6 +109,26 @@ fn what_is_done_to_the_input_in_place_is_done_to_a_copy() {
         }
     }
     assert!(losses.iter().all(|loss| *loss == losses[0]), "{losses:?}");
+}
+
+/// An auxiliary layer, a frozen half: whatever the loss does not depend on stays where it is.
+#[test]
+fn parameters_without_a_gradient_stay_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = "    return (_2).forward(torch.detach(input1), )";
+    let workshop = classes(&rewritten(&folder, &[(LAST, cut)]));
+    let model = |out: &str, set: &[&str]| {
+        let run = workshop.run(out, set);
+        let file = fs::read(run.join("model-fednova.safetensors")).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
+        let data = |name: &str| tensors.tensor(name).unwrap().data().to_vec();
+        [data("0.weight"), data("2.weight")]
+    };
+    let short = model("short", &["--set", "stop.rounds=1"]);
+    for set in [&["--set", "stop.rounds=3"][..], &["--set", "client.momentum=0.9"]] {
+        let long = model(set[1], set);
+        assert!(short[0] == long[0] && short[1] != long[1], "{set:?}");
+    }
 }
 
 #[test]

@@ -131,8 +131,8 @@ impl ByClass {
     }
 }
 
-/// How stale the updates used were: pairs of a staleness and a count, none if nobody's was.
-pub(super) fn staleness(classes: &[ByClass]) -> Vec<(u64, u64)> {
+/// How stale the updates used were, in bins; none if nobody's was.
+pub(super) fn staleness(classes: &[ByClass]) -> Vec<[u64; 3]> {
     let mut all = ByClass::default().staleness;
     for class in classes {
         all.add(&class.staleness).expect("histograms that grow as needed");
@@ -140,16 +140,18 @@ pub(super) fn staleness(classes: &[ByClass]) -> Vec<(u64, u64)> {
     if all.is_empty() || all.max() == 0 {
         return Vec::new();
     }
-    bins(&all).into_iter().filter(|[_, _, count]| *count > 0).map(|[low, _, n]| (low, n)).collect()
+    bins(&all)
 }
 
-/// Whole numbers from `low` to `high` and how many there are, in at most [`BINS`] bars.
+/// Whole numbers from `low` to `high` and how many there are, in at most [`BINS`] bars. Widths are powers
+/// of two and bars begin at their multiples, so that those of other seeds fit into them or around them.
 fn bins(histogram: &Histogram<u64>) -> Vec<[u64; 3]> {
     if histogram.is_empty() {
         return Vec::new();
     }
     let (low, high) = (histogram.min(), histogram.max());
-    let width = (high - low) / BINS + 1;
+    let width = ((high - low) / (BINS - 1) + 1).next_power_of_two();
+    let low = low / width * width;
     let mut bins: Vec<[u64; 3]> = (0..=(high - low) / width)
         .map(|bin| {
             let from = low + bin * width;

@@ -21,14 +21,14 @@ impl Script {
             return Err(wrong(format!("cannot read it: {error}")));
         }
         let mut module = CModule::load_on_device(path, device).map_err(|error| {
-            wrong(format!("it is no TorchScript file: {}", first_line(&error.to_string())))
+            wrong(format!("it is no TorchScript file: {}", reason(&error.to_string())))
         })?;
         // Dropout would draw from a generator that all threads share, and batch norm would keep
         // statistics that no update carries: both are as when a model is used.
         module.set_eval();
-        let named = module.named_parameters().map_err(|error| {
-            wrong(format!("its parameters: {}", first_line(&error.to_string())))
-        })?;
+        let named = module
+            .named_parameters()
+            .map_err(|error| wrong(format!("its parameters: {}", reason(&error.to_string()))))?;
         let mut trainable: Vec<(String, Tensor)> = Vec::new();
         for (name, leaf) in named.into_iter().filter(|(_, leaf)| leaf.requires_grad()) {
             // Layers may share a parameter: it is one all the same, under its first name.
@@ -66,10 +66,31 @@ pub(super) fn still() {
     let _ = tch::jit::f_set_graph_executor_optimize(false);
 }
 
-/// What an error of libtorch says before its traces of the stack.
-pub(super) fn first_line(text: &str) -> String {
+/// What an error of libtorch says: what was raised, at the end of a traceback of TorchScript, or else
+/// what stands before its traces of the stack.
+pub(super) fn reason(text: &str) -> String {
     let text = text.trim_start_matches("Internal torch error: ");
-    let line =
-        text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given");
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let raised = |line: &&str| {
+        let kind = line.split(':').next().unwrap_or_default();
+        line.contains(": ") && (kind.ends_with("Error") || kind.ends_with("Exception"))
+    };
+    let line = lines().rfind(raised).or_else(|| lines().next()).unwrap_or("no reason given");
     line.chars().filter(|c| !c.is_control()).take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn the_reason_is_what_was_raised() {
+        let traced = "Internal torch error: The following operation failed in the TorchScript \
+                      interpreter.\nTraceback of TorchScript, original code (most recent call last):\n  \
+                      File \"gen.py\", line 3\n    raise RuntimeError(\"no\")\n    ~~~ <--- HERE\n\
+                      RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x8 and 5x2)\n";
+        assert!(reason(traced).starts_with("RuntimeError: mat1 and mat2"), "{}", reason(traced));
+        assert_eq!(reason("Internal torch error: open failed\nframe #0: x"), "open failed");
+        assert_eq!(reason("\n"), "no reason given");
+    }
 }

@@ -1,9 +1,10 @@
 //! A network on a device that one thread at a time computes with.
 
 use super::layer::{Layer, Parameter, forward, parameters};
-use super::script::{Script, first_line};
+use super::script::{Script, reason};
 use super::{Net, TorchError};
 use crate::random::Stream;
+use std::panic::resume_unwind;
 use tch::{Device, Tensor, no_grad};
 
 /// Parameters on a device and what is computed from them. It stays there between rounds.
@@ -88,13 +89,21 @@ impl Worker {
             // It was tried when the scenario was read.
             Body::Script(script) => script
                 .forward(&x)
-                .unwrap_or_else(|error| panic!("{}", first_line(&error.to_string()))),
+                // Not a mistake of this program: whoever asked for the work tells of it.
+                .unwrap_or_else(|error| resume_unwind(Box::new(reason(&error.to_string())))),
         }
     }
 
     /// The gradient of `loss` for every parameter.
     pub(super) fn gradient(&self, loss: &Tensor) -> Vec<Tensor> {
-        Tensor::run_backward(&[loss], &self.leaves, false, false)
+        let mut gradient = Tensor::run_backward(&[loss], &self.leaves, false, false);
+        for (gradient, leaf) in gradient.iter_mut().zip(&self.leaves) {
+            // What the loss does not depend on has none: it stays where it is.
+            if !gradient.defined() {
+                *gradient = no_grad(|| leaf.zeros_like());
+            }
+        }
+        gradient
     }
 
     /// Moves the parameters along `gradient` by the law of a step, in place: what libtorch would put

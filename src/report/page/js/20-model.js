@@ -32,12 +32,12 @@
     // Curves of several seeds as points with mean, smallest and largest. Between two evaluations a
     // curve is taken as straight; one that has ended keeps its last value, so that the last mean is
     // the mean of the last values.
-    function merge(curves) {
+    function merge(curves, { hold = true } = {}) {
         const clean = curves.map(tidy).filter((curve) => curve.length > 0);
         if (clean.length === 0) return [];
         if (clean.length === 1) return clean[0].map(([x, y]) => ({ x, y, lo: y, hi: y, n: 1 }));
         const xs = G.unique(clean.flatMap((curve) => curve.map(([x]) => x))).sort((a, b) => a - b);
-        const walkers = clean.map(walker);
+        const walkers = clean.map((curve) => walker(curve, hold));
         return G.thin(xs, POINTS).map((x) => {
             const values = walkers.map((walk) => walk(x)).filter(G.isNumber);
             const [lo, hi] = G.range(values);
@@ -49,14 +49,15 @@
         return x.map((at, i) => [at, y[i]]).filter(([a, b]) => G.isNumber(a) && G.isNumber(b));
     }
 
-    // Values at rising x.
-    function walker(curve) {
+    // Values at rising x; behind the last one it goes on, or there is none.
+    function walker(curve, hold) {
         let i = 0;
         return (x) => {
             while (i + 1 < curve.length && curve[i + 1][0] <= x) i += 1;
             const [x0, y0] = curve[i];
             if (x < x0) return null;
-            if (i + 1 === curve.length || x === x0) return y0;
+            if (x === x0) return y0;
+            if (i + 1 === curve.length) return hold ? y0 : null;
             const [x1, y1] = curve[i + 1];
             return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
         };

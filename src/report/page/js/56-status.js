@@ -27,6 +27,13 @@
             else if (run.status && run.status !== "complete")
                 list.push(`${who}: ${run.status}, after ${G.plural(run.rounds ?? 0, "round")}`);
         }
+        if (folder.left_out > 0) {
+            const shown = (folder.runs ?? []).length;
+            list.push(
+                `Charts and latencies are of the first ${G.plural(shown, "run")}; ` +
+                    `${folder.left_out} more are in the table and in the files only`,
+            );
+        }
         return list;
     }
 

@@ -5,6 +5,7 @@
     // Steps as counts per whole number; bins that are wider spread theirs evenly over the axis.
     function binsOf(variant, name) {
         const bins = new Map();
+        const all = [];
         let count = 0;
         let weighted = 0;
         for (const run of variant.runs) {
@@ -12,9 +13,14 @@
                 if (run.classes?.[entry.class]?.name !== name) continue;
                 count += entry.count;
                 weighted += entry.count * (entry.mean ?? 0);
-                for (const [lo, hi, n] of entry.bins ?? [])
-                    bins.set(`${lo} ${hi}`, { lo, hi, n: (bins.get(`${lo} ${hi}`)?.n ?? 0) + n });
+                all.push(...(entry.bins ?? []));
             }
+        }
+        // Seeds may have bins of different widths, which fit into each other: the widest holds all.
+        const width = Math.max(1, ...all.map(([lo, hi]) => hi - lo + 1));
+        for (const [from, , n] of all) {
+            const lo = Math.floor(from / width) * width;
+            bins.set(lo, { lo, hi: lo + width - 1, n: (bins.get(lo)?.n ?? 0) + n });
         }
         return {
             count,

@@ -4,8 +4,10 @@
     function overRounds(variants) {
         const points = (variant, eff) => {
             const of = (key) =>
+                // Who has ended makes no more steps.
                 G.merge(
                     variant.runs.map((run) => ({ x: run.rounds?.round, y: run.rounds?.[key] })),
+                    { hold: false },
                 );
             if (eff) return of("tau_eff");
             const [low, high] = [of("tau_min"), of("tau_max")];

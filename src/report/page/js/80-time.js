@@ -51,15 +51,20 @@
         return G.section("time", "Where the time goes", chart.node);
     };
 
+    // How many updates missed at most so many. Bins of seeds fit into each other: at the edges of the
+    // widest everything is known exactly.
     function stale(variant) {
-        const counts = new Map();
-        for (const run of variant.runs)
-            for (const [missed, n] of run.staleness ?? [])
-                counts.set(missed, (counts.get(missed) ?? 0) + n);
-        const total = G.sum([...counts.values()]);
-        return [...counts]
-            .sort((a, b) => a[0] - b[0])
-            .map(([x, n]) => ({ x, y: n / total, lo: n / total, hi: n / total, n: 1 }));
+        const bins = variant.runs.flatMap((run) => run.staleness ?? []);
+        if (bins.length === 0) return [];
+        const total = G.sum(bins.map(([, , n]) => n));
+        const width = Math.max(...bins.map(([lo, hi]) => hi - lo + 1));
+        const last = Math.max(...bins.filter(([, , n]) => n > 0).map(([, hi]) => hi));
+        const points = [];
+        for (let edge = width - 1; edge < last + width; edge += width) {
+            const share = G.sum(bins.filter(([, hi]) => hi <= edge).map(([, , n]) => n)) / total;
+            points.push({ x: edge, y: share, lo: share, hi: share, n: 1 });
+        }
+        return points;
     }
 
     G.stalenessSection = ({ variants }) => {
@@ -67,25 +72,21 @@
             .map((variant) => ({ ...variant, points: stale(variant) }))
             .filter((line) => line.points.length > 0);
         if (lines.length === 0) return null;
-        // A long tail is all at the bottom otherwise.
-        const state = { log: G.end(lines) > 20 };
         const chart = G.lineChart({
             id: "staleness",
             title: "Aggregations missed by the updates used",
-            controls: [
-                G.toggle("logarithmic", state.log, (log) => {
-                    state.log = log;
-                    chart.refresh();
-                }),
-            ],
+            note: `Share of the updates that missed at most so many. ${lines
+                .map((line) => line.name)
+                .join(", ")}.`,
+            keepLegend: true,
             lines: () => ({
                 x: {
                     ...G.xRounds(G.end(lines) || 1),
-                    label: "aggregations missed",
+                    label: "aggregations missed, at most",
                     name: "aggregations missed",
                 },
                 y: {
-                    scale: G.fit(lines, { log: state.log, zero: true }),
+                    scale: G.linear(0, 1),
                     label: "share of updates",
                     format: (v) => G.percent(v),
                     exact: (v) => G.percent(v, 4),
