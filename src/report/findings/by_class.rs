@@ -206,8 +206,11 @@ mod tests {
         assert!(bins.len() <= BINS as usize);
         assert_eq!(bins.iter().map(|bin| bin[2]).sum::<u64>(), 15);
         assert!(bins.windows(2).all(|pair| pair[0][1] + 1 == pair[1][0]));
-        assert_eq!((bins[0][0], bins[0][2]), (3, 6));
+        assert_eq!((bins[0][0], bins[0][2]), (0, 6));
         assert!(bins.last().unwrap()[1] >= 1999);
+        // Bars of other widths fit into these, or around them.
+        let width = bins[0][1] - bins[0][0] + 1;
+        assert!(width.is_power_of_two() && bins.iter().all(|bin| bin[0] % width == 0));
     }
 
     #[test]
