@@ -120,6 +120,11 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     } else {
         let mut text = heading(&scenario);
         text.push_str(&results(&summary, style()));
+        if interrupt.is_set() {
+            let all = scenario.variants.len() * scenario.repeats as usize;
+            let made = summary.variants.len();
+            text.push_str(&format!("interrupted in run {made} of {all}; nothing was judged\n"));
+        }
         if let Some(out) = &options.out {
             text.push_str(&format!("written to {0}; see {0}/report.html\n", out.display()));
             text.push_str(&exported);

@@ -39,6 +39,9 @@ pub use shard::{Shard, Shards};
 pub use synthetic::SyntheticConfig;
 pub use table::{TableConfig, parse_bytes};
 
+/// Samples that go through a deep model together when it is evaluated.
+pub const EVALUATED_TOGETHER: usize = 250;
+
 /// The learning problem of a scenario, validated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskConfig {
@@ -140,6 +143,15 @@ impl TaskConfig {
                 4.0 * (samples * features * classes) as f64
             }
             TaskKind::Files(files) => samples as f64 * files.cost.flops,
+        }
+    }
+
+    /// Bytes that a thread needs for what layers give while it evaluates a model.
+    pub fn evaluation_bytes(&self) -> f64 {
+        match &self.kind {
+            // What a layer gives and what is made of it, in single precision.
+            TaskKind::Files(files) => 2.0 * 4.0 * EVALUATED_TOGETHER as f64 * files.cost.units,
+            TaskKind::Quadratic(_) | TaskKind::Synthetic(_) => 0.0,
         }
     }
 

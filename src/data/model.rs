@@ -49,6 +49,8 @@ pub struct Cost {
     pub parameters: usize,
     /// Floating-point operations of learning from one sample.
     pub flops: f64,
+    /// Outputs of all layers for one sample, which are kept until its gradient is known.
+    pub units: f64,
 }
 
 impl ModelConfig {
@@ -144,7 +146,7 @@ impl ModelConfig {
             }
             ModelConfig::TorchScript { .. } => return None,
         }
-        Some(Cost { parameters: sum.parameters, flops: sum.flops })
+        Some(Cost { parameters: sum.parameters, flops: sum.flops, units: sum.units })
     }
 }
 
@@ -152,14 +154,17 @@ impl ModelConfig {
 struct Sum {
     parameters: usize,
     flops: f64,
+    units: f64,
 }
 
 impl Sum {
     fn dense(&mut self, inputs: usize, outputs: usize) {
+        self.units += outputs as f64;
         self.layer(inputs * outputs, outputs, 1);
     }
 
     fn convolution(&mut self, from: usize, to: usize, kernel: usize, area: usize, bias: bool) {
+        self.units += to as f64 * area as f64;
         self.layer(from * to * kernel * kernel, if bias { to } else { 0 }, area);
     }
 
@@ -201,5 +206,8 @@ mod tests {
         // The 20.5 MFLOP of 32 samples through 784-200-10.
         let mlp = ModelConfig::Mlp { hidden: vec![200] }.cost(&[784], 10).unwrap();
         assert_eq!(32.0 * mlp.flops, 32.0 * (4.0 * 156_800.0 + 6.0 * 2000.0));
+        assert_eq!(mlp.units, 210.0);
+        let cnn = ModelConfig::CNN.cost(&[1, 28, 28], 10).unwrap();
+        assert_eq!(cnn.units, 32.0 * 784.0 + 64.0 * 196.0 + 522.0);
     }
 }

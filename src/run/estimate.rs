@@ -181,6 +181,7 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
         + clients * bookkeeping
         + data
         + models * parameters * 8
+        + threads as u64 * plan.task.evaluation_bytes() as u64
         + state
 }
 

@@ -92,5 +92,6 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
     let data = plan.task.data_bytes(clients * typical);
     let keeps = plan.client.variance_reduction.is_some() || plan.client.packing.error_feedback;
     let state = if keeps { clients } else { 0.0 };
-    schedule + data + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
+    let evaluation = plan.task.evaluation_bytes();
+    schedule + data + evaluation + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
 }

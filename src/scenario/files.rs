@@ -158,7 +158,7 @@ fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, Scenario
             })?
         }
         #[cfg(not(feature = "torch"))]
-        (None, ModelConfig::TorchScript { .. }) => Cost { parameters: 0, flops: 0.0 },
+        (None, ModelConfig::TorchScript { .. }) => Cost { parameters: 0, flops: 0.0, units: 0.0 },
         (None, _) => {
             let what = format!("model \"{}\" needs images, not rows of numbers", model.name());
             return Err(at.at.error(what).expected("\"softmax\" or \"mlp\""));

@@ -1,15 +1,13 @@
 //! How good a model is: on all test samples, and on a fixed choice of training samples.
 
 use super::{Shared, loss, one_thread};
-use crate::data::{Federated, Targets};
+use crate::data::{EVALUATED_TOGETHER as BATCH, Federated, Targets};
 use crate::metric::{Metric, Metrics};
 use crate::train::Model;
 use tch::{Kind, Reduction, no_grad};
 
 /// Samples that are evaluated by one worker in one go.
 const PART: usize = 2000;
-/// Samples that go through the network together.
-const BATCH: usize = 250;
 /// Training samples that are looked at. All of them would cost as much as a pass of training.
 const TRAINING: usize = 10_000;
 
