@@ -233,7 +233,10 @@ class Report:
             self.assertTrue(visit.page.pdf(format="A4").startswith(b"%PDF"))
             self.assertEqual(visit.complaints, [])
             visit.page.emulate_media(media="print")
-            self.assertEqual([node for node in visit.page.locator(".controls, details.rows, nav").all() if node.is_visible()], [])
+            idle = visit.page.locator(".controls input, details.rows, nav, button.copy")
+            self.assertEqual([node for node in idle.all() if node.is_visible()], [])
+            # What was chosen is told.
+            self.assertTrue(all(node.is_visible() for node in visit.page.locator(".controls select").all()))
 
     def test_is_small_and_opens_fast(self):
         self.assertLess(self.run_files.page.stat().st_size, LIMIT_BYTES)
