@@ -17,9 +17,9 @@ pub fn bare_loop(model: &ModelConfig, data: &Dataset, batch: i64, time: Duration
             let same = nn::ConvConfig { padding: 2, ..Default::default() };
             nn::seq_t()
                 .add(nn::conv2d(&root, 1, 32, 5, same))
-                .add_fn(|x| x.relu().max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false))
+                .add_fn(|x| x.max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false).relu())
                 .add(nn::conv2d(&root, 32, 64, 5, same))
-                .add_fn(|x| x.relu().max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false))
+                .add_fn(|x| x.max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false).relu())
                 .add_fn(|x| x.flatten(1, -1))
                 .add(nn::linear(&root, 3136, 512, Default::default()))
                 .add_fn(Tensor::relu)

@@ -28,13 +28,15 @@ pub(super) fn layers(model: &ModelConfig, shape: &[usize], outputs: usize) -> Op
         }
         (ModelConfig::Cnn { channels: [first, second], hidden }, &[channels, height, width]) => {
             let (first, second, hidden) = (*first as i64, *second as i64, *hidden as i64);
+            // The largest of what is not below 0 is what is not below 0 of the largest, and cheaper.
             vec![
+                Layer::ChannelsLast,
                 conv("conv1", channels as i64, first, 5, 1, true),
-                Layer::Relu,
                 Layer::Pool,
+                Layer::Relu,
                 conv("conv2", first, second, 5, 1, true),
-                Layer::Relu,
                 Layer::Pool,
+                Layer::Relu,
                 Layer::Flatten,
                 dense("fc1", second * (height / 4 * (width / 4)) as i64, hidden),
                 Layer::Relu,
