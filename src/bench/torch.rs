@@ -19,27 +19,41 @@ use std::time::{Duration, Instant};
 
 const PYTORCH: &str = include_str!("../../benches/pytorch.py");
 const BATCH: usize = 32;
-const CLIENTS: usize = 10;
+/// Steps that a client makes in a round.
+const STEPS: u64 = 40;
 
-/// How long a run is, and how many steps a client makes in a round.
+/// How much is done to measure a model.
 #[derive(Clone, Copy)]
 struct Work {
     rounds: u64,
-    steps: u64,
+    clients: usize,
+    repeats: usize,
+    /// How long loops that are no runs go on.
+    loops: Duration,
 }
 
 /// Shows the figures of every model as soon as they are there.
 pub(super) fn figures(extent: Extent, show: &mut dyn FnMut(Vec<Figure>)) -> Result<(), Error> {
     let folder = std::env::temp_dir().join(format!("gruppetto-bench-{}", std::process::id()));
-    // As many samples to evaluate as the work of ten rounds deserves: a cnn's clients make fewer steps.
-    let models =
-        [("mlp", ModelConfig::Mlp { hidden: vec![200] }, 6000), ("cnn", ModelConfig::CNN, 900)];
-    // The second takes its time.
+    let work = |millis, repeats, rounds, clients| {
+        let loops = Duration::from_millis(millis);
+        Work { rounds, clients, repeats, loops }
+    };
+    let mlp = match extent {
+        Extent::Full => work(1500, 5, 41, 10),
+        Extent::Quick => work(300, 3, 11, 10),
+    };
+    // A cnn's step is about fifty times an mlp's.
+    let models = [
+        ("mlp", ModelConfig::Mlp { hidden: vec![200] }, mlp),
+        ("cnn", ModelConfig::CNN, work(4000, 3, 11, 4)),
+    ];
     let models = &models[..if extent == Extent::Full { 2 } else { 1 }];
-    let measured = models.iter().try_for_each(|(name, model, samples)| {
-        let data = Arc::new(noise(*samples));
+    let measured = models.iter().try_for_each(|(name, model, work)| {
+        // As much to evaluate, every ten rounds, for every client.
+        let data = Arc::new(noise(600 * work.clients));
         match write(&folder, &data) {
-            Ok(()) => show(of_model(name, model, &data, &folder, extent)?),
+            Ok(()) => show(of_model(name, model, &data, &folder, *work)?),
             Err(error) => show(vec![Figure::new(*name, format!("not measured: {error}"))]),
         }
         Ok(())
@@ -53,17 +67,11 @@ fn of_model(
     model: &ModelConfig,
     data: &Arc<Dataset>,
     folder: &Path,
-    extent: Extent,
+    work: Work,
 ) -> Result<Vec<Figure>, Error> {
-    // A cnn's step is about fifty times an mlp's. Ten rounds, so that one in ten is evaluated.
-    let (millis, repeats, rounds, steps) = match (name, extent) {
-        ("mlp", Extent::Full) => (1500, 5, 41, 40),
-        ("mlp", Extent::Quick) => (300, 3, 11, 40),
-        _ => (4000, 3, 11, 6),
-    };
-    let (time, work) = (Duration::from_millis(millis), Work { rounds, steps });
-    let clients = (0..CLIENTS as u32)
-        .map(|client| (client..data.train.len() as u32).step_by(CLIENTS).collect())
+    let Work { clients, repeats, loops, .. } = work;
+    let clients = (0..clients as u32)
+        .map(|client| (client..data.train.len() as u32).step_by(clients).collect())
         .collect();
     let problem = Federated { data: data.clone(), clients, augment: Augment::None };
     let trainer = TorchTrainer::new(model, problem, BATCH, 1, DeviceChoice::Cpu);
@@ -71,14 +79,14 @@ fn of_model(
     let mut rates: [Vec<f64>; 5] = Default::default();
     // Side by side, so that all see the same machine; the first of all is a warm-up.
     for repeat in 0..=repeats {
-        let alone = clients_rate(&trainer, work, time);
-        let bare = bare_loop(model, data, BATCH as i64, time);
+        let alone = clients_rate(&trainer, work);
+        let bare = bare_loop(model, data, BATCH as i64, loops);
         if repeat == 0 {
             continue;
         }
         let whole = run_rate(name, folder, work, 1)?;
         let two = run_rate(name, folder, work, 2)?;
-        let pytorch = (repeat % 3 == 1).then(|| pytorch_rate(name, time)).flatten();
+        let pytorch = (repeat % 3 == 1).then(|| pytorch_rate(name, loops)).flatten();
         for (rates, rate) in rates.iter_mut().zip([alone / bare, whole / alone, two / whole]) {
             rates.push(rate);
         }
@@ -154,28 +162,28 @@ fn write(folder: &Path, data: &Dataset) -> std::io::Result<()> {
 }
 
 /// Samples per second of client after client, each from the model to its change.
-fn clients_rate(trainer: &TorchTrainer, Work { steps, .. }: Work, time: Duration) -> f64 {
+fn clients_rate(trainer: &TorchTrainer, Work { clients, loops, .. }: Work) -> f64 {
     let model = Arc::new(Model::new(trainer.default_start(1)));
     let (began, mut seen) = (Instant::now(), 0);
-    while began.elapsed() < time {
-        let (client, solver) = (seen as u32 % CLIENTS as u32, Solver::sgd(0.02));
-        let correction = Correction::default();
+    let mut order = (0..clients as u32).cycle();
+    while let Some(client) = order.next().filter(|_| began.elapsed() < loops) {
+        let (solver, correction) = (Solver::sgd(0.02), Correction::default());
         let model = model.clone();
         let mut run = trainer.begin(Job { model, client, round: 1, solver, correction });
-        run.steps(steps);
+        run.steps(STEPS);
         std::hint::black_box(run.change());
-        seen += steps * BATCH as u64;
+        seen += STEPS * BATCH as u64;
     }
     seen as f64 / began.elapsed().as_secs_f64()
 }
 
 /// Samples per second of a whole run, from its first aggregation to its last.
 fn run_rate(model: &str, folder: &Path, work: Work, threads: usize) -> Result<f64, Error> {
-    let Work { rounds, steps } = work;
+    let Work { rounds, clients, .. } = work;
     let text = format!(
         "name = \"deep\"\nstop.rounds = {rounds}\n[task]\nkind = \"images\"\ndataset = \"mnist\"\n\
-         path = {:?}\nmodel = \"{model}\"\nclients = {CLIENTS}\n[client]\nbatch = {BATCH}\nlr = 0.02\n\
-         work = {{ steps = {steps} }}\n[server]\nclose = \"all\"\nevaluate_every = 10\n\
+         path = {:?}\nmodel = \"{model}\"\nclients = {clients}\n[client]\nbatch = {BATCH}\nlr = 0.02\n\
+         work = {{ steps = {STEPS} }}\n[server]\nclose = \"all\"\nevaluate_every = 10\n\
          [record]\nclients = \"off\"\n",
         folder.display().to_string()
     );
@@ -185,7 +193,7 @@ fn run_rate(model: &str, folder: &Path, work: Work, threads: usize) -> Result<f6
         Options { out: None, force: false, threads, pacemaker, timing_only: false, device };
     let mut laps = Laps::default();
     run(&scenario, &options, &mut laps)?;
-    let samples = (rounds - 1) * CLIENTS as u64 * steps * BATCH as u64;
+    let samples = (rounds - 1) * clients as u64 * STEPS * BATCH as u64;
     Ok(samples as f64 / laps.between_first_and_last())
 }
 

@@ -1,5 +1,6 @@
 //! What client training is measured against: a bare loop of `tch` that does nothing but steps.
 
+use super::layer::channels_last;
 use super::{Feed, one_thread};
 use crate::data::{Dataset, ModelConfig};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ pub fn bare_loop(model: &ModelConfig, data: &Dataset, batch: i64, time: Duration
         ModelConfig::Cnn { .. } => {
             let same = nn::ConvConfig { padding: 2, ..Default::default() };
             nn::seq_t()
+                .add_fn(channels_last)
                 .add(nn::conv2d(&root, 1, 32, 5, same))
                 .add_fn(|x| x.max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false).relu())
                 .add(nn::conv2d(&root, 32, 64, 5, same))

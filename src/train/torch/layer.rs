@@ -146,10 +146,7 @@ pub(super) fn forward(
         let mut next = || parameters.next().expect("as many as the layers have");
         x = match layer {
             Layer::Flatten => x.flatten(1, -1),
-            // One channel lies as it should in any case.
-            Layer::ChannelsLast if x.device() == Device::Cpu && x.size()[1] > 1 => {
-                x.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2])
-            }
+            Layer::ChannelsLast if x.device() == Device::Cpu => channels_last(&x),
             Layer::ChannelsLast => x,
             Layer::Dense { .. } => {
                 let (weight, bias) = (next(), next());
@@ -179,6 +176,15 @@ pub(super) fn forward(
         };
     }
     x
+}
+
+/// Images with all channels of a pixel side by side. libtorch goes by the strides, and those of a single
+/// channel would tell it nothing.
+pub(super) fn channels_last(x: &Tensor) -> Tensor {
+    let (images, channels, height, width) = x.size4().expect("images");
+    let strides = [height * width * channels, 1, width * channels, channels];
+    let pixels = x.permute([0, 2, 3, 1]).contiguous();
+    pixels.as_strided([images, channels, height, width], strides, None)
 }
 
 /// 0 for a `part` of all units, and 1/(1 − part) for the others. From our own stream: libtorch's

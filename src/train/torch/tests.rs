@@ -154,6 +154,19 @@ fn sizes_and_names_are_those_that_scenarios_count_with() {
 }
 
 /// Every term of the law, on the same batches.
+/// Where pixels lie in memory is nobody's business but the processor's.
+#[test]
+fn channels_that_lie_last_are_the_same_numbers() {
+    for channels in [1, 3] {
+        let x = tch::Tensor::arange(2 * channels * 12, (tch::Kind::Float, tch::Device::Cpu));
+        let x = x.reshape([2, channels, 3, 4]);
+        let last = layer::channels_last(&x);
+        assert_eq!(last.stride(), [12 * channels, 1, 4 * channels, channels]);
+        assert!(last.equal(&x));
+        assert!(last.flatten(1, -1).equal(&x.flatten(1, -1)));
+    }
+}
+
 #[test]
 fn softmax_moves_as_the_native_kernel_moves_it() {
     let data = images([1, 4, 5], 40);
