@@ -52,6 +52,7 @@ class Panel(NamedTuple):
     columns: Tuple[str, ...]
     folder: str = "paper"
     small: bool = False  # a version for CPUs: another network, fewer rounds
+    found: str = ""  # what more seeds than this run's said
 
     @property
     def scenario(self):
@@ -137,8 +138,8 @@ def table_1_random(kind, data):
 CIFAR, FASHION = "CIFAR-10, small CNN", "Fashion-MNIST"
 
 
-def beyond(name, title, claim, charts, columns):
-    return Panel(name, title, claim, charts, columns, folder="beyond")
+def beyond(name, title, claim, charts, columns, found):
+    return Panel(name, title, claim, charts, columns, folder="beyond", found=found)
 
 
 GROUPS = (
@@ -219,6 +220,10 @@ GROUPS = (
                 "ones dominate. FedNova can use whatever progress there is, so its deadline may be short.",
                 (Deadlines(("test_accuracy",)),),
                 ("deadlines",),
+                "Dropping the late is worse than waiting for all at every deadline. Keeping partial work is what "
+                "counts most; then FedNova is ahead of FedAvg, by one point at 15 s and nine at 10 min, and 15 s "
+                "are best. At 5 s the slowest third of the data is never heard, whatever the weights (ten "
+                "other seeds).",
             ),
             beyond(
                 "asynchronous",
@@ -227,6 +232,10 @@ GROUPS = (
                 "are heard more often: χ² tells how far the model leans towards them.",
                 (Curves("test_accuracy", over="virtual_seconds"),),
                 ("test_accuracy", "chi2", "missing_mass"),
+                "How often a client comes back biases the model here, not its number of steps, and who is rare "
+                "makes many steps: FedNova alone makes χ² larger, a discount for stale work far larger, with "
+                "every one of ten other seeds. Weights by how seldom a client is heard take χ² to 0; that "
+                "gains 11 points with FedAsync, but its noise loses 8 with FedBuff.",
             ),
             beyond(
                 "night",
@@ -235,6 +244,9 @@ GROUPS = (
                 "hours pull the model to their data in these hours.",
                 (Curves("test_accuracy", over="virtual_seconds"),),
                 ("test_accuracy", "chi2", "missing_mass"),
+                "FedNova has a fifteenth of FedAvg's χ², and yet the lower accuracy with nine of ten other seeds: it "
+                "gives clients with little data their full weight in rounds of twenty, and that noise costs "
+                "more than the bias does.",
             ),
             beyond(
                 "fleets",
@@ -243,6 +255,8 @@ GROUPS = (
                 "with the larger χ² end farther from the optimum.",
                 (Scatter("chi2", "metrics.distance"),),
                 ("distance", "chi2"),
+                "The rank correlation is 0.97, in these two hundred and in two hundred others: a meter that is read "
+                "while the run goes on tells how wrong its end will be.",
             ),
             beyond(
                 "chosen-deadline",
@@ -251,6 +265,8 @@ GROUPS = (
                 "least bound should be a good one (ringed).",
                 (Deadlines(("distance", "grad_norm"), log=True, mark_chosen=True),),
                 ("distance", "grad_norm"),
+                "The theory names 8 s, with each of eleven seeds, without training anything. Trained, 8 s and 4 s "
+                "are the best of all deadlines.",
             ),
         ),
     ),

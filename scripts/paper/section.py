@@ -54,6 +54,7 @@ def section(panel, run, said, stale, chosen):
     beside = (
         f"{_claim(panel)}"
         f'<div class="ours"><h4>Measured here</h4>{measured.table(panel, run, chosen)}</div>'
+        f"{_found(panel)}"
     )
     if len(panel.charts) > 1:
         parts.append(f'<div class="several of-{len(drawn)}">{"".join(drawn)}</div>{caption}')
@@ -73,6 +74,10 @@ def section(panel, run, said, stale, chosen):
 def _claim(panel):
     head = "The paper says" if panel.folder == "paper" else "The question"
     return f'<div class="claim"><h4>{head}</h4><p>{escape(panel.claim)}</p></div>'
+
+
+def _found(panel):
+    return f'<div class="claim"><h4>Found</h4><p>{escape(panel.found)}</p></div>' if panel.found else ""
 
 
 def _expectations(run):
