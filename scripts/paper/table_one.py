@@ -22,7 +22,7 @@ PAPER = {
     ("random", "momentum-vr"): (None, (79.19, 0.17)),
 }
 
-# The baseline `fednova` of Flower, at least three seeds.
+# The baseline `fednova` of Flower, means and confidence intervals of at least three seeds.
 SOURCE = "https://github.com/adap/flower/tree/main/baselines/fednova"
 REPRODUCTION = {
     ("fixed", "vanilla"): ((62.35, 1.33), (67.04, 0.94)),
@@ -70,11 +70,12 @@ def table_one(runs):
     cards.append(_momentum_card(runs))
     return (
         '<h3 id="table-1">Table 1</h3>'
-        "<p>Test accuracy in percent, mean ± standard deviation over seeds. The paper and the reproduction, "
+        "<p>Test accuracy in percent, mean ± standard deviation over seeds (of the reproduction, confidence "
+        "intervals). The paper and the reproduction, "
         f'<a href="{SOURCE}">Flower’s baseline</a>, train VGG-11 on CIFAR-10 for 100 rounds. '
         "<strong>Rows in italics are small versions for a CPU: a small CNN on CIFAR-10, or Fashion-MNIST, "
-        "and fewer rounds. Their numbers cannot be compared with the paper’s, only the order of FedAvg and "
-        "FedNova can.</strong></p>"
+        "fewer rounds and shorter ones. Their numbers cannot be compared with the paper’s, only the order of "
+        "FedAvg and FedNova can.</strong></p>"
         f'<div class="cards">{"".join(cards)}</div>'
     )
 
