@@ -107,6 +107,20 @@ MOMENTA = accuracy(
 VARIANCE_REDUCTION = accuracy("Variance reduction", "vr-fedavg", "vr-fednova", "momentum-vr-fednova")
 
 
+FOUND = {
+    "small": (
+        "One seed, and two points are within what seeds differ by. With plain and proximal SGD FedNova is "
+        "ahead. After some ten rounds a small CNN is far from where its objective's minimum matters."
+    ),
+    "fashion": (
+        "Ten other seeds: with plain and proximal SGD FedNova is ahead by 0.8 points in the mean, nine times "
+        "of ten. With momentum FedAvg is ahead, against the paper: in short rounds FedNova gives the few "
+        "noisy gradients of the smallest clients much more say. With the paper's two epochs and hundred "
+        "rounds both end at the same accuracy."
+    ),
+}
+
+
 def table_1_fixed(kind, data):
     claim = (
         "All clients make two local epochs, so 16 to 408 local steps. FedNova converges faster than FedAvg "
@@ -120,7 +134,7 @@ def table_1_fixed(kind, data):
         PROXIMAL._replace(title="Right, and Figure 8, right: proximal"),
     )
     title = f"Figures 6 and 8 and Table 1, E = 2: {data}"
-    return Panel(f"table-1-fixed-{kind}", title, claim, charts, ACCURACIES, small=True)
+    return Panel(f"table-1-fixed-{kind}", title, claim, charts, ACCURACIES, small=True, found=FOUND[kind])
 
 
 def table_1_random(kind, data):
@@ -132,7 +146,7 @@ def table_1_random(kind, data):
     )
     charts = (VANILLA, MOMENTUM, PROXIMAL, VARIANCE_REDUCTION, MOMENTA)
     title = f"Figures 7 and 8 and Table 1, E ~ U(2, 5): {data}"
-    return Panel(f"table-1-random-{kind}", title, claim, charts, ACCURACIES, small=True)
+    return Panel(f"table-1-random-{kind}", title, claim, charts, ACCURACIES, small=True, found=FOUND[kind])
 
 
 CIFAR, FASHION = "CIFAR-10, small CNN", "Fashion-MNIST"
@@ -241,7 +255,7 @@ GROUPS = (
                 "night",
                 "Phones that charge at night",
                 "Clients that can only take part at certain hours pull the model to their data in these hours. "
-                "χ² tells how far from what was asked for the sum of it all is.",
+                "χ² tells how far all of that together is from what was asked for.",
                 (Curves("test_accuracy", over="virtual_seconds"),),
                 ("test_accuracy", "chi2", "missing_mass"),
                 "FedNova has a fifteenth of FedAvg's χ², and yet the lower accuracy with nine of ten other "

@@ -77,7 +77,7 @@ def _claim(panel):
 
 
 def _found(panel):
-    return f'<div class="claim"><h4>Found</h4><p>{escape(panel.found)}</p></div>' if panel.found else ""
+    return f'<div class="claim found"><h4>Found</h4><p>{escape(panel.found)}</p></div>' if panel.found else ""
 
 
 def _expectations(run):
