@@ -153,7 +153,6 @@ fn sizes_and_names_are_those_that_scenarios_count_with() {
     assert!(networks::layers(&ModelConfig::CNN, &[60], 10).is_none(), "a row is no image");
 }
 
-/// Every term of the law, on the same batches.
 /// Where pixels lie in memory is nobody's business but the processor's.
 #[test]
 fn channels_that_lie_last_are_the_same_numbers() {
@@ -167,6 +166,7 @@ fn channels_that_lie_last_are_the_same_numbers() {
     }
 }
 
+/// Every term of the law, on the same batches.
 #[test]
 fn softmax_moves_as_the_native_kernel_moves_it() {
     let data = images([1, 4, 5], 40);
