@@ -109,7 +109,7 @@ VARIANCE_REDUCTION = accuracy("Variance reduction", "vr-fedavg", "vr-fednova", "
 
 FOUND = {
     "small": (
-        "One seed, and two points are within what seeds differ by. With plain and proximal SGD FedNova is "
+        "Two points are within what seeds differ by. With plain and proximal SGD FedNova is "
         "ahead. After some ten rounds a small CNN is far from where its objective's minimum matters."
     ),
     "fashion": (
