@@ -29,6 +29,17 @@ impl OptimizerConfig {
     /// The update is applied as it is.
     pub const PLAIN: OptimizerConfig = OptimizerConfig::Sgd { lr: 1.0 };
 
+    /// How far an update may go beyond the minimum it aims at, as a multiple of the way there, and the
+    /// rounds still come nearer: the roots of z² − (1 + β − lr·S)z + β are within 1 up to
+    /// S = 2(1 + β)/lr. Adaptive methods choose their own lengths.
+    pub fn largest_stretch(self) -> Option<f64> {
+        match self {
+            OptimizerConfig::Sgd { lr } => Some(2.0 / lr),
+            OptimizerConfig::Momentum { lr, momentum } => Some(2.0 * (1.0 + momentum) / lr),
+            OptimizerConfig::Adaptive { .. } => None,
+        }
+    }
+
     /// Vectors as long as the model that it keeps.
     pub fn vectors(self) -> usize {
         match self {
@@ -75,6 +86,35 @@ impl Optimizer {
             }
             Optimizer::Momentum(slowmo) => slowmo.apply(x, direction, factor, client_lr),
             Optimizer::Adaptive(adaptive) => adaptive.apply(x, direction, factor),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of the way after many updates that each go S times the way to the minimum.
+    fn left(config: OptimizerConfig, stretch: f64) -> f64 {
+        let (mut optimizer, mut x) = (Optimizer::new(config, 1), [1.0]);
+        (0..2000).for_each(|_| {
+            let direction = [-stretch * x[0]];
+            optimizer.apply(&mut x, &direction, 1.0, 0.05);
+        });
+        x[0].abs()
+    }
+
+    #[test]
+    fn a_stretch_beyond_the_largest_goes_further_off_every_round() {
+        for config in [
+            OptimizerConfig::PLAIN,
+            OptimizerConfig::Sgd { lr: 0.4 },
+            OptimizerConfig::Momentum { lr: 1.0, momentum: 0.5 },
+            OptimizerConfig::Momentum { lr: 0.7, momentum: 0.9 },
+        ] {
+            let limit = config.largest_stretch().unwrap();
+            assert!(left(config, 0.99 * limit) < 1e-3, "{config:?}");
+            assert!(left(config, 1.01 * limit) > 1e3, "{config:?}");
         }
     }
 }

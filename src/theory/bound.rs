@@ -145,6 +145,8 @@ mod tests {
         c: 300.0,
         max_l1: 20.0,
         max_tau_eff: 10.0,
+        stretch: 1.2,
+        max_stretch: 1.5,
     };
     const PROBLEM: Constants =
         Constants { lipschitz: 2.0, sigma2: 0.5, kappa2: 0.25, beta2: 4.0, gap: 3.0 };

@@ -59,8 +59,9 @@ mod tests {
     use super::*;
 
     fn round(tau_eff: f64, a: f64) -> Round {
-        let (clients, tau_mean, slowdown) = (4, tau_eff, 1.0);
-        Round { clients, tau_mean, tau_eff, slowdown, a, b: 7.0, c: 300.0, max_l1: 20.0, chi2: 0.0 }
+        let (clients, tau_mean, slowdown, stretch) = (4, tau_eff, 1.0, 1.0);
+        let (b, c, max_l1, chi2) = (7.0, 300.0, 20.0, 0.0);
+        Round { clients, tau_mean, tau_eff, slowdown, a, b, c, max_l1, stretch, chi2 }
     }
 
     const PROBLEM: Constants =

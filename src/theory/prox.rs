@@ -110,6 +110,8 @@ impl FedProx {
             b: sum(&|_, alike, norms| alike.p * norms.l1 * drift(norms)) / tau_eff,
             c: most(|norms| norms.l1 * (norms.l1 - norms.last)),
             max_l1: most(|norms| norms.l1),
+            // τ_eff Σ w/‖a‖₁ = Σ p.
+            stretch: sum(&|_, alike, _| alike.p),
             // (p − w)²/w = p(1 − r)²/r with r = ‖a‖₁/τ_eff.
             chi2: sum(&|_, alike, norms| {
                 let ratio = norms.l1 / tau_eff;

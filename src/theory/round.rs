@@ -9,6 +9,13 @@
 //! SGD and decayed rates, and errs to the safe side for momentum. A proximal term makes a client
 //! forget its early steps only later, so on the way they count for more than a says: with the
 //! right weights that step of the proof gives B/(1 − α)² for FedProx, and C is too small likewise.
+//!
+//! One more number is ours. Where curvature is so high that every client reaches its own minimum
+//! within the round, Δ_i = x_i* − x, and the server goes τ_eff Σ w_iΔ_i/‖a_i‖₁: S = τ_eff Σ w_i/‖a_i‖₁
+//! times the way. FedAvg has S = 1. FedNova has S = (Σ p_i‖a_i‖₁)(Σ p_i/‖a_i‖₁) ≥ 1, more the more
+//! ‖a_i‖₁ differ, and if S > 2 in every round it overshoots further each time: it diverges, however
+//! small the learning rate that got the clients there. Momentum makes that likely where rounds are
+//! short, because ‖a_i‖₁ then grows faster than τ_i.
 
 use crate::solver::Accumulation;
 
@@ -44,6 +51,8 @@ pub struct Round {
     pub c: f64,
     /// max_i ‖a_i‖₁, which limits the learning rate.
     pub max_l1: f64,
+    /// S = τ_eff Σ w_i/‖a_i‖₁, how far the server stretches what clients found.
+    pub stretch: f64,
     /// χ² between p and w among those who took part, both scaled to sum to 1.
     pub chi2: f64,
 }
@@ -52,7 +61,7 @@ impl Round {
     /// The quantities of a round; `None` if nobody made a step.
     pub fn new(tau_eff: f64, clients: impl IntoIterator<Item = Participant>) -> Option<Round> {
         let (mut steps, mut noise, mut b, mut c, mut max_l1) = (0.0, 0.0, 0.0, 0.0f64, 0.0f64);
-        let (mut count, mut p, mut w, mut ratio) = (0, 0.0, 0.0, 0.0);
+        let (mut count, mut p, mut w, mut ratio, mut each) = (0, 0.0, 0.0, 0.0, 0.0);
         for client in clients.into_iter().filter(|client| client.tau > 0) {
             let Accumulation { l1, l2_squared, last } = client.norms;
             count += 1;
@@ -63,6 +72,7 @@ impl Round {
             max_l1 = max_l1.max(l1);
             p += client.p;
             w += client.weight;
+            each += client.weight / l1;
             // p²/w is 0 for a client without data, whatever its weight.
             ratio += if client.p == 0.0 { 0.0 } else { client.p * client.p / client.weight };
         }
@@ -76,6 +86,7 @@ impl Round {
             b,
             c,
             max_l1,
+            stretch: tau_eff * each,
             // Σ(p − w)²/w = Σp²/w − 1 when both sum to 1.
             chi2: (ratio * w / (p * p) - 1.0).max(0.0),
         })
@@ -93,6 +104,8 @@ impl Round {
             c: self.c,
             max_l1: self.max_l1,
             max_tau_eff: self.tau_eff,
+            stretch: self.stretch,
+            max_stretch: self.stretch,
         }
     }
 }
@@ -118,6 +131,10 @@ pub struct Averages {
     pub max_l1: f64,
     /// max τ_eff(t): the limit on the learning rate must hold in every round.
     pub max_tau_eff: f64,
+    /// Mean and maximum of S(t).
+    pub stretch: f64,
+    #[allow(missing_docs)]
+    pub max_stretch: f64,
 }
 
 /// Running sums over the rounds of a run.
@@ -129,6 +146,8 @@ pub struct Rounds {
     tau_eff: f64,
     max_l1: f64,
     max_tau_eff: f64,
+    stretch: f64,
+    max_stretch: f64,
     sums: [f64; 3],
 }
 
@@ -141,6 +160,8 @@ impl Rounds {
         self.tau_eff += round.tau_eff;
         self.max_l1 = self.max_l1.max(round.max_l1);
         self.max_tau_eff = self.max_tau_eff.max(round.tau_eff);
+        self.stretch += round.stretch;
+        self.max_stretch = self.max_stretch.max(round.stretch);
         for (sum, value) in self.sums.iter_mut().zip([round.a, round.b, round.c]) {
             *sum += value;
         }
@@ -160,6 +181,8 @@ impl Rounds {
             c,
             max_l1: self.max_l1,
             max_tau_eff: self.max_tau_eff,
+            stretch: self.stretch / rounds,
+            max_stretch: self.max_stretch,
         })
     }
 }
@@ -184,6 +207,7 @@ mod tests {
         assert_eq!(round.a, 2.0 * 8.0 * (0.25 * 3.0 / 4.0 + 0.25 * 5.0 / 16.0));
         assert_eq!(round.b, 0.5 * 2.0 + 0.5 * 4.75);
         assert_eq!((round.c, round.max_l1), (4.0 * 3.5, 4.0));
+        assert_eq!(round.stretch, 8.0 * (0.5 / 2.0 + 0.5 / 4.0));
         let chi2 = crate::theory::chi_square(&[0.25, 0.75], &[0.5, 0.5]);
         assert!((round.chi2 - chi2).abs() < 1e-15);
     }

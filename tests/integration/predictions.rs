@@ -256,6 +256,40 @@ work = { steps = { normal = { mean = 20, std = 20 }, min = 1 }, redraw = "once" 
     assert_eq!((rows[1].float("prox"), rows[1].float("alpha")), (1.0, 0.02));
 }
 
+/// Two clients that reach their minimum in every round, in 1 step and in 20: FedNova goes
+/// S = 10.5·½(1 + 1/20) = 5.51 times the way, and further off every round. FedAvg does not, and neither
+/// does FedNova where the server's rate makes up for it.
+#[test]
+fn a_stretch_that_is_said_to_overshoot_does() {
+    let text = "name = \"t\"\nstop.rounds = 60\n[task]\nkind = \"quadratic\"\nclients = 2\n\
+                centers = [[1.0], [-1.0]]\n[client]\nlr = 1.0\nwork = { steps = [1, 20] }\n\
+                [server]\nclose = \"all\"\n\
+                [[variant]]\nname = \"fedavg\"\nset = { server.weighting = \"fedavg\" }\n\
+                [[variant]]\nname = \"slower\"\n\
+                set = { server.optimizer = { kind = \"sgd\", lr = 0.36 } }\n\
+                [[variant]]\nname = \"momentum\"\n\
+                set = { server.optimizer = { kind = \"momentum\", lr = 0.5, momentum = 0.5 } }\n\
+                [[variant]]\nname = \"fednova\"\n";
+    let workshop = Workshop::new(text);
+    let predicted = predict(&workshop, &[]);
+    workshop.call(&["run", "s.toml", "--out", "out"]);
+    let summary = summary(&workshop.path("out"));
+    let runs = summary["variants"].as_array().unwrap();
+    let stretch = 10.5 * 0.5 * (1.0 + 1.0 / 20.0);
+    for (i, (stretch, limit)) in
+        [(1.0, 2.0), (stretch, 2.0 / 0.36), (stretch, 6.0), (stretch, 2.0)].into_iter().enumerate()
+    {
+        let said = &predicted[i];
+        assert!((number(&said["stretch"]) - stretch).abs() < 1e-12, "{said}");
+        assert!((number(&said["max_stretch"]) - stretch).abs() < 1e-12, "{said}");
+        assert!((number(&said["largest_stretch"]) - limit).abs() < 1e-12, "{said}");
+        let expected = if stretch < limit { "complete" } else { "diverged" };
+        assert_eq!(runs[i]["status"], expected, "{}", runs[i]["name"]);
+    }
+    let shown = stdout(&workshop.call(&["theory", "s.toml"]));
+    assert_eq!(shown.matches("above 2 it overshoots").count(), 1, "{shown}");
+}
+
 #[test]
 fn what_cannot_be_predicted_is_said() {
     let workshop = Workshop::new(

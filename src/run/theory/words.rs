@@ -41,6 +41,7 @@ impl fmt::Display for Prediction {
         }
         let [a, b, c] = [self.a, self.b, self.c].map(number);
         line(f, "A, B, C", &format!("{a}, {b}, {c}"))?;
+        self.stretch(f)?;
         self.rate(f)?;
         self.terms(f)?;
         self.proximal(f)?;
@@ -61,6 +62,22 @@ fn line(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
 }
 
 impl Prediction {
+    /// How far the server stretches what clients found, and where that is too far.
+    fn stretch(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // FedAvg's is 1 but for rounding.
+        let exact = |stretch: f64| if (stretch - 1.0).abs() < 1e-9 { 1.0 } else { stretch };
+        let [mean, most] = [self.stretch, self.max_stretch].map(|s| number(exact(s)));
+        let varies = self.max_stretch > self.stretch * (1.0 + 1e-9);
+        let most = if varies { format!(", at most {most}") } else { String::new() };
+        let verdict = match self.largest_stretch {
+            Some(limit) if self.max_stretch > limit => {
+                format!("; above {} it overshoots", number(limit))
+            }
+            _ => String::new(),
+        };
+        line(f, "stretch τ_eff Σ w/‖a‖₁", &format!("{mean}{most}{verdict}"))
+    }
+
     fn rate(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [lr, theorem] = [self.lr, self.theorem_lr].map(number);
         line(f, "learning rate η", &format!("{lr}; Theorem 1 takes √(m/τ̄T) = {theorem}"))?;
