@@ -29,8 +29,8 @@ impl OptimizerConfig {
     /// The update is applied as it is.
     pub const PLAIN: OptimizerConfig = OptimizerConfig::Sgd { lr: 1.0 };
 
-    /// How far an update may go beyond the minimum it aims at, as a multiple of the way there, and the
-    /// rounds still come nearer: the roots of z² − (1 + β − lr·S)z + β are within 1 up to
+    /// How far an update may go, as a multiple of the way to the point it aims at, if rounds are to
+    /// come nearer to that: the roots of z² − (1 + β − lr·S)z + β are within 1 up to
     /// S = 2(1 + β)/lr. Adaptive methods choose their own lengths.
     pub fn largest_stretch(self) -> Option<f64> {
         match self {

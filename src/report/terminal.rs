@@ -213,7 +213,8 @@ fn divergences(out: &mut String, summary: &Summary, style: Style) {
         if let Some(Diverged { round, cause }) = &run.diverged {
             let text = format!("{} diverged in round {round} (seed {})", run.name, run.seed);
             let _ = writeln!(out, "{}\n  {cause}", style.paint("31;1", &text));
-            let _ = writeln!(out, "  a smaller learning rate may help");
+            let help = "a smaller learning rate may help; see also `stretch` in gruppetto theory";
+            let _ = writeln!(out, "  {help}");
         }
     }
 }

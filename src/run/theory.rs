@@ -17,6 +17,7 @@ use crate::aggregate::{OptimizerConfig, Weighting};
 use crate::clock::SimTime;
 use crate::compress::Compression;
 use crate::data::{Quadratic, TaskKind};
+use crate::policy::Late;
 use crate::report::Ledger;
 use crate::scenario::{Plan, RecordClients, Scenario, Variant};
 use crate::solver::VarianceReduction;
@@ -105,7 +106,7 @@ fn conclude(
         missing_mass: consistency.missing_mass,
         stretch,
         max_stretch,
-        largest_stretch: plan.server.optimizer.largest_stretch(),
+        largest_stretch: largest_stretch(plan),
         weights: weights.map(|(client, (p, w))| ClientWeight { client, p: *p, w: *w }).collect(),
         theorem_lr: theorem_lr(&run),
         lr_limit: LrLimit {
@@ -153,6 +154,15 @@ fn not_covered(plan: &Plan, heard: f64, clients: usize, missing_mass: f64) -> Ve
         (plan.client.packing.compression != Compression::None, "compression"),
     ];
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()
+}
+
+/// How far the server may stretch. Updates of older models, and corrections by these, leave less than
+/// is known here.
+fn largest_stretch(plan: &Plan) -> Option<f64> {
+    let rule = &plan.server;
+    let fresh = rule.late == Late::Drop && !rule.close.is_asynchronous();
+    let plain = plan.client.variance_reduction.is_none();
+    (fresh && plain).then(|| rule.optimizer.largest_stretch()).flatten()
 }
 
 /// The problem, where it is known in closed form.

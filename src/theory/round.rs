@@ -10,12 +10,12 @@
 //! forget its early steps only later, so on the way they count for more than a says: with the
 //! right weights that step of the proof gives B/(1 − α)² for FedProx, and C is too small likewise.
 //!
-//! One more number is ours. Where curvature is so high that every client reaches its own minimum
-//! within the round, Δ_i = x_i* − x, and the server goes τ_eff Σ w_iΔ_i/‖a_i‖₁: S = τ_eff Σ w_i/‖a_i‖₁
-//! times the way. FedAvg has S = 1. FedNova has S = (Σ p_i‖a_i‖₁)(Σ p_i/‖a_i‖₁) ≥ 1, more the more
-//! ‖a_i‖₁ differ, and if S > 2 in every round it overshoots further each time: it diverges, however
-//! small the learning rate that got the clients there. Momentum makes that likely where rounds are
-//! short, because ‖a_i‖₁ then grows faster than τ_i.
+//! One more number is ours. In a direction so steep that a client comes to its own minimum within the
+//! round, Δ_i = x_i* − x whatever τ_i was. If all do, the server goes S = τ_eff Σ w_i/‖a_i‖₁ times the way
+//! to Σ (w_i/‖a_i‖₁)x_i* / Σ w_i/‖a_i‖₁. FedAvg has S = 1. FedNova has S = (Σ p_i‖a_i‖₁)(Σ p_i/‖a_i‖₁) ≥ 1,
+//! more the more ‖a_i‖₁ differ, and S > 2 in every round leads further off each time. What is exact
+//! for any curvature is 1 − τ_eff Σ w_i(1 − A_i)/‖a_i‖₁, A_i being what a client leaves of its way;
+//! with momentum and few steps that swings about 1 − S to both sides.
 
 use crate::solver::Accumulation;
 

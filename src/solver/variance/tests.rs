@@ -142,11 +142,11 @@ fn growth(h: f64, epochs: f64, method: Option<VarianceReduction>) -> f64 {
     let total: u64 = SIZES.iter().sum();
     let p = SIZES.map(|size| size as f64 / total as f64);
     let clients = Clients { p: &p, h: &[h; 16], e: &[0.0; 16] };
-    let steps = |size: u64| (epochs * size as f64 / 32.0).ceil() as u64;
+    let steps = |size: u64| (epochs * (size as f64 / 32.0).ceil()) as u64;
     let who: Vec<_> = SIZES.into_iter().map(steps).enumerate().collect();
     let fresh = || Controls::new(method.unwrap_or(VarianceReduction::FedNova), p.into());
     let (mut controls, mut x, mut logarithm) = (fresh(), 1.0f64, 0.0);
-    let (settling, counted) = (400, 400);
+    let (settling, counted) = (20, 20);
     for t in 0..settling + counted {
         let before = x;
         if method.is_none() {
@@ -160,18 +160,26 @@ fn growth(h: f64, epochs: f64, method: Option<VarianceReduction>) -> f64 {
     (logarithm / f64::from(counted)).exp()
 }
 
-/// Rounds of half an epoch are too short for momentum on Table 1's split: the smallest client makes 4
-/// steps, the largest 102, and FedNova overshoots (S = 1.86, and momentum itself overshoots in four
-/// steps), with variance reduction faster. With the paper's two epochs it comes to rest. The numbers
-/// are the largest eigenvalues of the whole linear map of (x, c_1, …, c_16), worked out elsewhere.
+/// Rounds of half an epoch are too short for momentum on Table 1's split: the smallest clients make
+/// 4 and 5 steps, swing far beyond their minimum in these, and count for much. FedNova diverges,
+/// with variance reduction faster, as section 5 has it and faster still as printed. With the paper's
+/// two epochs all come to rest. The numbers are the moduli of the largest eigenvalues of the whole
+/// linear map of (x, c_1, …, c_16), worked out elsewhere.
 #[test]
 fn momentum_needs_rounds_as_long_as_the_papers() {
     let nova = Some(VarianceReduction::FedNova);
-    for (epochs, method, expected) in [(0.5, None, 1.118), (0.5, nova, 1.417), (2.0, None, 0.486)] {
+    let printed = Some(VarianceReduction::FedNovaAsPrinted);
+    for (epochs, method, expected) in [
+        (0.5, None, 1.113),
+        (0.5, nova, 1.410),
+        (0.5, printed, 1.643),
+        (2.0, None, 0.477),
+        (2.0, printed, 0.510),
+    ] {
         let growth = growth(10.0, epochs, method);
         assert!((growth - expected).abs() < 1e-3, "{epochs} {method:?}: {growth} {expected}");
     }
-    // Sixteen eigenvalues just below 1, of corrections that fade by 1/(ηh‖a_i‖₁) a round.
+    // Fifteen eigenvalues from 0.946 to 0.999, of corrections that fade by 1/(ηh‖a_i‖₁) a round.
     assert!(growth(10.0, 2.0, nova) < 1.0);
 }
 
