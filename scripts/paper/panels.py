@@ -109,14 +109,16 @@ VARIANCE_REDUCTION = accuracy("Variance reduction", "vr-fedavg", "vr-fednova", "
 
 FOUND = {
     "small": (
-        "Two points are within what seeds differ by. With plain and proximal SGD FedNova is "
-        "ahead. After some ten rounds a small CNN is far from where its objective's minimum matters."
+        "Ten other seeds: FedNova is ahead with plain SGD every time, by 2.3 and 3.4 points in the mean with fixed "
+        "and with random epochs, and with momentum 19 times of 20, by 2.0 and 2.7. Variance reduction makes "
+        "both alike, momentum on the server helps every time. The paper's differences are three times as large, "
+        "and momentum with variance reduction and on both sides, its best, are not the best after so few rounds."
     ),
     "fashion": (
         "Ten other seeds: with plain and proximal SGD FedNova is ahead by 0.8 points in the mean, nine times "
-        "of ten. With momentum FedAvg is ahead, against the paper: in short rounds FedNova gives the few "
-        "noisy gradients of the smallest clients much more say. With the paper's two epochs and hundred "
-        "rounds both end at the same accuracy."
+        "of ten. With momentum FedAvg is ahead, against the paper: rounds are too short for momentum here, and "
+        "the server stretches what the clients with the fewest steps found too far (gruppetto theory says by "
+        "how much). With the paper's two epochs and hundred rounds both end at the same accuracy."
     ),
 }
 
