@@ -5,7 +5,7 @@
 #              in a browser, and exports read by the tools they are for, where these can be had
 # make bench   the speed figures of this machine
 # make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
-#              page: runs/paper/index.html (21 minutes on two cores, once it is built)
+#              page: runs/paper/index.html (17 minutes on two cores, once it is built)
 #
 # Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
 # make test TORCH=0, make check TORCH=0. `make demo` and `make bench` never need it.
