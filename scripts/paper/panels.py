@@ -111,9 +111,9 @@ FOUND = {
     "small": (
         "Ten other seeds: FedNova is ahead with plain SGD every time, by 2.3 and 3.4 points in the mean with "
         "fixed and with random epochs, and with momentum 19 times of 20, by 2.0 and 2.7. Variance reduction "
-        "makes both alike; momentum on the server helps, though not with seed 1. The paper's differences are two "
-        "to four times as large, and momentum with variance reduction and on both sides, its best, are not the best "
-        "after so few rounds."
+        "makes both alike; momentum on the server helps, though not with seed 1. The paper's differences are "
+        "two to four times as large, and momentum with variance reduction and on both sides, its best, are "
+        "not the best after so few rounds."
     ),
     "fashion": (
         "Ten other seeds: with plain and proximal SGD FedNova is ahead by 0.8 points in the mean, nine times "

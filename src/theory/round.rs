@@ -131,9 +131,9 @@ pub struct Averages {
     pub max_l1: f64,
     /// max τ_eff(t): the limit on the learning rate must hold in every round.
     pub max_tau_eff: f64,
-    /// Mean and maximum of S(t).
+    /// Mean of S(t).
     pub stretch: f64,
-    #[allow(missing_docs)]
+    /// max S(t).
     pub max_stretch: f64,
 }
 
