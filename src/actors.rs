@@ -9,8 +9,8 @@
 //! This is the only room that knows actix. Each actor is a thin shell around a plain struct
 //! ([`crate::server::Server`], [`crate::client::World`]) that decides; the actor carries messages and
 //! sleeps. All of them live on one thread, so the order of messages is the order of events. The recorder
-//! has a thread of its own around a [`crate::report::Ledger`], and hears of everything in that order. A panic in any handler ends the run with a message that says
-//! where it happened.
+//! tells the run's observers of everything in that order, on a thread of its own. A panic in any handler
+//! ends the run with a message that says where it happened.
 
 mod carriage;
 mod client;
@@ -25,4 +25,4 @@ mod simulate;
 
 pub use ending::RunError;
 pub use interrupt::Interrupt;
-pub use simulate::{Finished, Pacemaker, Progress, Simulation, simulate};
+pub use simulate::{Finished, Pacemaker, Simulation, simulate};

@@ -16,11 +16,11 @@ pub use arguments::Arguments;
 
 use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
+use crate::plugins::Plugins;
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
-use bars::Bars;
 use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -93,12 +93,16 @@ impl Problem {
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = load(arguments)?;
     warn(&scenario, quiet);
-    let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
+    let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
     let interrupt = listen_for_signals(quiet);
-    let mut bars = Bars::new(&scenario, quiet || arguments.json, interrupt.clone());
-    let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
+    options.interrupt = interrupt.clone();
+    let plugins = match quiet || arguments.json {
+        true => Plugins::new(),
+        false => bars::plugins(&scenario),
+    };
+    let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
         // Nothing was run: the scenario asks for something that cannot be.
         Error::Build { .. } => Problem::usage(format!("error: {error}")),

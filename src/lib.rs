@@ -37,6 +37,8 @@ pub mod export;
 pub mod matrix;
 pub mod memory;
 pub mod metric;
+pub mod observer;
+pub mod plugins;
 pub mod policy;
 pub mod random;
 pub mod record;

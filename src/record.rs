@@ -101,7 +101,7 @@ impl Outcome {
 }
 
 /// One client's participation in one round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientRow {
     /// The round it was asked in, from 1.
     pub round: u64,

@@ -1,8 +1,8 @@
 //! How a run ends, well or badly.
 
 use crate::clock::{SimTime, TimeOverflow};
+use crate::observer::ObserverError;
 use crate::record::StopReason;
-use crate::report::FileError;
 use crate::server::ServerError;
 use crate::train::{Panicked, describe};
 use std::cell::RefCell;
@@ -20,9 +20,9 @@ pub enum RunError {
     #[error("{place} (seed {seed}): {source}")]
     #[allow(missing_docs)]
     Time { place: String, seed: u64, source: TimeOverflow },
-    /// A file could not be written.
-    #[error(transparent)]
-    Write(#[from] FileError),
+    /// An observer cannot go on: most often a file could not be written.
+    #[error("{0}")]
+    Observer(ObserverError),
     /// Nobody has anything left to do, but the run is not over: a bug too.
     #[error("the simulation stalled at {now} in round {round} (seed {seed}): nobody is on the way")]
     #[allow(missing_docs)]
@@ -114,12 +114,6 @@ impl Trouble for ServerError {
                 RunError::Panicked { place, seed, message }
             }
         }
-    }
-}
-
-impl Trouble for FileError {
-    fn into_run_error(self, _: String, _: u64) -> RunError {
-        RunError::Write(self)
     }
 }
 

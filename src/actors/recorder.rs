@@ -1,13 +1,11 @@
-//! Writes down what happens, in a thread of its own: the simulation does not wait for files.
+//! Tells observers what happens, on a thread of their own: the simulation does not wait for files.
 
-use super::ending::{Ending, RunError, Trouble};
-use super::simulate::Progress;
+use super::ending::{Ending, RunError};
 use crate::clock::SimTime;
 use crate::device::Turn;
 use crate::metric::Metrics;
-use crate::record::{Account, ClientRow, RoundRow, Weights};
-use crate::report::{FileError, Ledger};
-use crate::theory::Consistency;
+use crate::observer::{Observer, ObserverError, RunEnd};
+use crate::record::{ClientRow, RoundRow};
 use crate::train::{Measured, describe};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use std::cell::RefCell;
@@ -18,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Messages that may wait to be written down; then the simulation waits too.
+/// Messages that may wait for the observers; with more, the simulation waits too.
 const WAITING: usize = 16;
 
 /// What the recorder is told.
@@ -28,7 +26,7 @@ pub(super) enum Happened {
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Measured),
-    Ended { now: SimTime, accounts: Vec<Account>, consistency: Consistency, weights: Weights },
+    Ended(RunEnd),
 }
 
 /// The simulation's end of it.
@@ -36,7 +34,7 @@ pub(super) struct Recorder {
     ending: Rc<Ending>,
     trouble: Arc<Trap>,
     /// There until the run is over.
-    thread: RefCell<Option<(Sender<Happened>, JoinHandle<Ledger>)>>,
+    thread: RefCell<Option<(Sender<Happened>, JoinHandle<()>)>>,
 }
 
 /// What went wrong in the thread, until the simulation hears of it.
@@ -58,22 +56,18 @@ impl Trap {
 }
 
 impl Recorder {
-    pub(super) fn start(
-        ledger: Ledger,
-        ending: Rc<Ending>,
-        progress: Option<Progress>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(observers: Vec<Box<dyn Observer>>, ending: Rc<Ending>) -> io::Result<Self> {
         let (happened, messages) = bounded(WAITING);
         let trouble = Arc::new(Trap::default());
         let (trap, seed) = (trouble.clone(), ending.seed);
         let thread = std::thread::Builder::new()
             .name("recorder".into())
-            .spawn(move || Scribe { ledger, progress, trap, seed }.listen(&messages))?;
+            .spawn(move || Listening { observers, round: 0, trap, seed }.listen(&messages))?;
         Ok(Recorder { ending, trouble, thread: RefCell::new(Some((happened, thread))) })
     }
 
-    /// Has something written down, in the order in which it is told. If writing has failed by now, the
-    /// run ends.
+    /// Tells the observers what happened, in the order of the calls. If one of them has failed by now,
+    /// the run ends.
     pub(super) fn tell(&self, happened: Happened) {
         if let Some((thread, _)) = &*self.thread.borrow() {
             // Where nobody listens any more, the trap says why.
@@ -84,13 +78,12 @@ impl Recorder {
         }
     }
 
-    /// The run is over: waits until everything is written down, and gives the ledger back.
-    pub(super) fn finish(&self) -> Option<Ledger> {
-        let (happened, thread) = self.thread.take()?;
+    /// The run is over: waits until the observers have heard everything, and drops them.
+    pub(super) fn finish(&self) {
+        let Some((happened, thread)) = self.thread.take() else { return };
         drop(happened);
-        let ledger = thread.join().expect("it catches every panic of its own");
+        thread.join().expect("it catches every panic of its own");
         self.report();
-        Some(ledger)
     }
 
     fn report(&self) {
@@ -101,24 +94,23 @@ impl Recorder {
 }
 
 /// The thread's end.
-struct Scribe {
-    ledger: Ledger,
-    progress: Option<Progress>,
+struct Listening {
+    observers: Vec<Box<dyn Observer>>,
+    /// The last round that closed.
+    round: u64,
     trap: Arc<Trap>,
     seed: u64,
 }
 
-impl Scribe {
-    fn listen(mut self, messages: &Receiver<Happened>) -> Ledger {
+impl Listening {
+    fn listen(mut self, messages: &Receiver<Happened>) {
         while let Ok(happened) = messages.recv() {
-            let (round, _, _) = self.ledger.progress();
-            let place = || format!("the recorder after round {round}");
-            let work = AssertUnwindSafe(|| self.write(happened));
+            let work = AssertUnwindSafe(|| self.tell_all(&happened));
             let error = match catch_unwind(work) {
                 Ok(Ok(())) => continue,
-                Ok(Err(error)) => error.into_run_error(place(), self.seed),
+                Ok(Err(error)) => RunError::Observer(error),
                 Err(panic) => RunError::Panicked {
-                    place: place(),
+                    place: format!("the recorder after round {}", self.round),
                     seed: self.seed,
                     message: describe(&*panic),
                 },
@@ -126,26 +118,19 @@ impl Scribe {
             self.trap.set(error);
             break;
         }
-        self.ledger
     }
 
-    fn write(&mut self, happened: Happened) -> Result<(), FileError> {
-        let ledger = &mut self.ledger;
-        match happened {
-            Happened::Began(metrics) => ledger.began(metrics),
-            Happened::Turned(turns) => ledger.turned(&turns),
-            Happened::Arrived(rows) => ledger.arrived(rows),
-            Happened::Closed(row) => {
-                ledger.closed(&row)?;
-                if let Some(progress) = &mut self.progress {
-                    progress(ledger);
-                }
-            }
-            Happened::Measured(now, measured) => ledger.measured(now, &measured),
-            Happened::Ended { now, accounts, consistency, weights } => {
-                ledger.ended(now, accounts, consistency, weights);
-            }
+    fn tell_all(&mut self, happened: &Happened) -> Result<(), ObserverError> {
+        if let Happened::Closed(row) = happened {
+            self.round = row.round;
         }
-        Ok(())
+        self.observers.iter_mut().try_for_each(|observer| match happened {
+            Happened::Began(metrics) => observer.started(metrics),
+            Happened::Turned(turns) => observer.availability(turns),
+            Happened::Arrived(rows) => observer.arrived(rows),
+            Happened::Closed(row) => observer.closed(row),
+            Happened::Measured(now, measured) => observer.measured(*now, measured),
+            Happened::Ended(end) => observer.ended(end),
+        })
     }
 }

@@ -6,14 +6,11 @@ use super::recorder::Recorder;
 use super::server::{Post, ServerActor, TakeModel};
 use crate::client::World;
 use crate::clock::{self, Clock, SimTime};
+use crate::observer::Observer;
 use crate::record::StopReason;
-use crate::report::Ledger;
 use crate::server::Server;
 use actix::prelude::*;
 use std::rc::Rc;
-
-/// Called after every aggregation, in the recorder's thread.
-pub type Progress = Box<dyn FnMut(&Ledger) + Send>;
 
 /// Which clock drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,14 +29,12 @@ pub struct Simulation {
     pub server: Server,
     /// The clients' side.
     pub world: World,
-    /// Who listens.
-    pub ledger: Ledger,
+    /// Told of everything, in this order.
+    pub observers: Vec<Box<dyn Observer>>,
     /// Which clock.
     pub pacemaker: Pacemaker,
     /// `[stop] time`.
     pub stop_time: Option<SimTime>,
-    /// Who wants to see how far it is.
-    pub progress: Option<Progress>,
     /// Who may want it to end.
     pub interrupt: Interrupt,
 }
@@ -48,8 +43,6 @@ pub struct Simulation {
 pub struct Finished {
     /// The model; empty in runs that do not train.
     pub parameters: Vec<f64>,
-    /// What was recorded.
-    pub ledger: Ledger,
     /// How it ended.
     pub result: Result<StopReason, RunError>,
 }
@@ -73,15 +66,14 @@ fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
-    let Simulation { seed, server, world, ledger, pacemaker, .. } = simulation;
-    let Simulation { stop_time, progress, interrupt, .. } = simulation;
+    let Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt } = simulation;
     let clock = match pacemaker {
         Pacemaker::Virtual => Clock::virtual_time(),
         Pacemaker::Wall(speedup) => Clock::wall(speedup),
     };
     clock.reserve(world.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
-    let recorder = Rc::new(Recorder::start(ledger, ending.clone(), progress)?);
+    let recorder = Rc::new(Recorder::start(observers, ending.clone())?);
     let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt };
     let server = ServerActor::new(server, world, clock.clone(), post, stop_time).start();
     let stalled = tokio::select! {
@@ -93,7 +85,7 @@ async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     if stalled {
         ending.announce(Err(RunError::Stalled { now: clock.now(), round, seed }));
     }
-    let ledger = recorder.finish().expect("nobody else has asked for it");
+    recorder.finish();
     let result = ending.take().expect("it has just ended");
-    Ok(Finished { parameters, ledger, result })
+    Ok(Finished { parameters, result })
 }

@@ -89,8 +89,9 @@ latency = "40ms"
         pacemaker: Pacemaker::Virtual,
         timing_only: true,
         device: DeviceChoice::Cpu,
+        ..Options::default()
     };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
+    let laps = Laps::default();
+    run(&scenario, &options, &laps.plugins())?;
     Ok((ASKED * (rounds - 1)) as f64 / laps.between_first_and_last())
 }

@@ -77,9 +77,10 @@ latency = {{ uniform = ["1ms", "60ms"] }}
         pacemaker,
         timing_only: true,
         device: DeviceChoice::Cpu,
+        ..Options::default()
     };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
+    let laps = Laps::default();
+    run(&scenario, &options, &laps.plugins())?;
     Ok(clients as f64 * (rounds - 1) as f64 / laps.since_first())
 }
 

@@ -1,8 +1,8 @@
 //! Times the first and the last aggregation of a run.
 
-use crate::actors::Progress;
-use crate::run::Observer;
-use crate::scenario::Variant;
+use crate::observer::{Observer, ObserverError};
+use crate::plugins::Plugins;
+use crate::record::RoundRow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -29,15 +29,19 @@ impl Laps {
     }
 }
 
-impl Observer for Laps {
-    fn begin(&mut self, _: &Variant, _: u64) -> Option<Progress> {
+impl Laps {
+    /// What makes it observe a run.
+    pub(super) fn plugins(&self) -> Plugins {
         let times = self.0.clone();
-        Some(Box::new(move |_| {
-            let now = Instant::now();
-            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
-            *times = Some((times.map_or(now, |(first, _)| first), now));
-        }))
+        Plugins::new().observer(move |_| Some(Box::new(Laps(times.clone()))))
     }
+}
 
-    fn end(&mut self) {}
+impl Observer for Laps {
+    fn closed(&mut self, _: &RoundRow) -> Result<(), ObserverError> {
+        let now = Instant::now();
+        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *times = Some((times.map_or(now, |(first, _)| first), now));
+        Ok(())
+    }
 }

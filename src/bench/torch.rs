@@ -189,10 +189,9 @@ fn run_rate(model: &str, folder: &Path, work: Work, threads: usize) -> Result<f6
     );
     let scenario = Scenario::parse("deep", &text, &[], None).expect("a fixed scenario");
     let (pacemaker, device) = (Pacemaker::Virtual, DeviceChoice::Cpu);
-    let options =
-        Options { out: None, force: false, threads, pacemaker, timing_only: false, device };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
+    let options = Options { threads, pacemaker, device, ..Options::default() };
+    let laps = Laps::default();
+    run(&scenario, &options, &laps.plugins())?;
     let samples = (rounds - 1) * clients as u64 * STEPS * BATCH as u64;
     Ok(samples as f64 / laps.between_first_and_last())
 }

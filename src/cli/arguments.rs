@@ -200,6 +200,7 @@ impl RunArguments {
             pacemaker,
             timing_only: self.timing_only,
             device: self.device,
+            ..Options::default()
         })
     }
 }

@@ -1,13 +1,15 @@
 //! One run of a scenario: a variant with a seed.
 
 use super::{Builder, Built, Error, run_name, schedule};
-use crate::actors::{Finished, Interrupt, Pacemaker, Progress, Simulation, simulate};
+use crate::actors::{Finished, Interrupt, Pacemaker, Simulation, simulate};
 use crate::clock::SimTime;
+use crate::observer::Observer;
 use crate::report::{
     Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, Summary, VariantSummary,
     save_tensors,
 };
 use crate::scenario::{Scenario, Variant};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
@@ -30,7 +32,7 @@ impl One<'_> {
     pub(super) fn run(
         &self,
         files: &mut Option<Files>,
-        progress: Option<Progress>,
+        others: Vec<Box<dyn Observer>>,
         (summary, findings): (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
         let began = Instant::now();
@@ -52,21 +54,28 @@ impl One<'_> {
             (self.scenario.record_clients, self.scenario.seed),
             files.take(),
         );
-        let survey = match self.scenario.asks_for_schedule() {
-            true => Some(schedule::listen(plan, self.seed, &mut ledger).map_err(wrong)?),
-            false => None,
-        };
         if let Some(detail) = self.detail {
             ledger.gather(Gathering::new(detail, plan.task.clients, marks));
         }
+        let survey = match self.scenario.asks_for_schedule() {
+            true => Some(schedule::survey(plan, self.seed).map_err(wrong)?),
+            false => None,
+        };
+        let ledger = Arc::new(Mutex::new(ledger));
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        // What is written down first; what looks at it may fail.
+        observers.push(Box::new(ledger.clone()));
+        observers.extend(survey.iter().map(|survey| Box::new(survey.clone()) as Box<dyn Observer>));
+        observers.extend(others);
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
         let (seed, pacemaker) = (self.seed, self.pacemaker);
         let interrupt = self.interrupt.clone();
         let simulation =
-            Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
+            Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
-        let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
+        let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
+        let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let returned = ledger.take_files();
         let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();

@@ -17,9 +17,9 @@ use crate::aggregate::{OptimizerConfig, Weighting};
 use crate::clock::SimTime;
 use crate::compress::Compression;
 use crate::data::{Quadratic, TaskKind};
+use crate::observer::Observer;
 use crate::policy::Late;
-use crate::report::Ledger;
-use crate::scenario::{Plan, RecordClients, Scenario, Variant};
+use crate::scenario::{Plan, Scenario, Variant};
 use crate::solver::VarianceReduction;
 use crate::theory::{Averages, Constants, FedProx, TrueBound, theorem_lr};
 use std::sync::{Arc, PoisonError};
@@ -38,22 +38,16 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let p: Arc<[f64]> = shares.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
-    let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
-    let record = (RecordClients::Off, seed);
-    let mut ledger = Ledger::new(&name, seed, (classes, &sizes), None, record, None);
-    ledger.listen(Box::new(survey.clone()));
+    let observers: Vec<Box<dyn Observer>> = vec![Box::new(survey.clone())];
     let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
     let pacemaker = Pacemaker::Virtual;
-    let progress = None;
     let interrupt = Interrupt::default();
-    let run = Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
+    let run = Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt };
     let finished = simulate(run).map_err(failed)?;
     finished.result.map_err(failed)?;
-    let (_, now, _) = finished.ledger.progress();
-    let now = now.seconds();
-    drop(finished.ledger);
-    let survey = Arc::into_inner(survey).expect("the ledger is gone");
+    let survey = Arc::into_inner(survey).expect("observers are dropped when a run ends");
     let survey = survey.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let now = survey.ended().seconds();
     Ok(match conclude(plan, seed, &name, now, survey, &p, given) {
         Some(prediction) => Outlook::Predicted(Box::new(prediction)),
         None => {

@@ -2,6 +2,7 @@
 
 use crate::simulated::{options, scenario};
 use gruppetto::actors::Pacemaker;
+use gruppetto::plugins::Plugins;
 use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
@@ -66,8 +67,9 @@ fn breaking(plan: &Plan, seed: u64, evaluation: bool) -> Option<Training> {
 fn fails(built: impl Fn(&Plan, u64) -> Built, whole_rounds: usize) -> String {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), 2);
-    let result =
-        run::run_with(&scenario(TEXT), &options, &mut (), &|plan, seed| Ok(built(plan, seed)));
+    let result = run::run_with(&scenario(TEXT), &options, &Plugins::new(), &|plan, seed| {
+        Ok(built(plan, seed))
+    });
     let message = result.unwrap_err().to_string();
     is_incomplete(&folder.path().join("run"), &message, whole_rounds);
     message
@@ -140,7 +142,7 @@ fn panics_under_the_wall_clock_end_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { pacemaker: Pacemaker::Wall(4.0), ..options(folder.path(), 1) };
         let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
-        let result = run::run_with(&scenario(&text), &options, &mut (), &built);
+        let result = run::run_with(&scenario(&text), &options, &Plugins::new(), &built);
         let message = result.unwrap_err().to_string();
         for part in ["client 3", "round 4", "seed 77", "matrix is singular"] {
             assert!(message.contains(part), "{part}: {message}");
@@ -154,7 +156,7 @@ fn panics_under_the_wall_clock_end_the_run() {
 fn time_past_the_end_of_the_clock_is_an_error_that_says_so() {
     let text = TEXT.to_string() + "[[fleet.class]]\nname = \"glacier\"\nstep_time = \"20000d\"\n";
     let folder = tempfile::tempdir().unwrap();
-    let result = run::run(&scenario(&text), &options(folder.path(), 1), &mut ());
+    let result = run::run(&scenario(&text), &options(folder.path(), 1), &Plugins::new());
     let message = result.unwrap_err().to_string();
     for part in ["client 0", "round 3", "seed 77", "584 years"] {
         assert!(message.contains(part), "{part}: {message}");

@@ -1,6 +1,7 @@
 //! Every shipped scenario keeps its promises.
 
 use gruppetto::actors::Pacemaker;
+use gruppetto::plugins::Plugins;
 use gruppetto::run::{Options, has_failed, run};
 use gruppetto::scenario::{Override, Scenario};
 use std::path::{Path, PathBuf};
@@ -34,9 +35,10 @@ fn keeps_its_promises(scenario: &Scenario) {
         pacemaker: Pacemaker::Virtual,
         timing_only: false,
         device: Default::default(),
+        ..Options::default()
     };
     let name = &scenario.name;
-    let summary = run(scenario, &options, &mut ()).unwrap();
+    let summary = run(scenario, &options, &Plugins::new()).unwrap();
     assert!(!has_failed(scenario, &summary), "{name} diverged");
     for expect in summary.expect {
         assert!(expect.ok, "{name}: {} (measured {:?})", expect.that, expect.measured);

@@ -1,6 +1,7 @@
 //! Runs scenarios through the library and reads back what they left.
 
 use gruppetto::actors::Pacemaker;
+use gruppetto::plugins::Plugins;
 use gruppetto::report::{Summary, load_tensors};
 use gruppetto::run::{self, Options};
 use gruppetto::scenario::Scenario;
@@ -21,6 +22,7 @@ pub fn options(folder: &Path, threads: usize) -> Options {
         pacemaker: Pacemaker::Virtual,
         timing_only: false,
         device: Default::default(),
+        ..Options::default()
     }
 }
 
@@ -34,7 +36,7 @@ impl Simulated {
     /// Runs `text` with this many threads.
     pub fn run(text: &str, threads: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let summary = run::run(&scenario(text), &options(folder.path(), threads), &mut ())
+        let summary = run::run(&scenario(text), &options(folder.path(), threads), &Plugins::new())
             .unwrap_or_else(|error| panic!("{error}"));
         Simulated { summary, folder }
     }

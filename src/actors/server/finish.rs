@@ -4,6 +4,7 @@ use super::{Halting, ROWS, ServerActor};
 use crate::actors::client::Halt;
 use crate::actors::recorder::Happened;
 use crate::clock::SimTime;
+use crate::observer::RunEnd;
 use crate::record::StopReason;
 use crate::server::ServerError;
 use actix::prelude::*;
@@ -88,7 +89,7 @@ impl ServerActor {
         self.send_rows();
         let consistency = self.server.meter().read_exactly();
         let weights = self.server.weights();
-        self.recorder.tell(Happened::Ended { now, accounts, consistency, weights });
+        self.recorder.tell(Happened::Ended(RunEnd { now, accounts, consistency, weights }));
         self.ending.announce(Ok(reason));
     }
 
