@@ -19,20 +19,14 @@ use crate::device::{
     Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload,
     Transfer, Trip, transfer,
 };
+use crate::participation::{Arrival, Errand, Request, Round, Script};
 use crate::policy::Workload;
 use crate::random::{Purpose, stream};
 use crate::record::{Leg, Outcome};
-use crate::server::{Arrival, Errand, Request, Round, Training};
 use crate::solver::{Correction, Recipe};
-use crate::train::{Job, Model, Ticket};
+use crate::train::{Job, Model, Ticket, Training};
 use rand::RngExt;
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
-
-/// What is scripted to happen to devices, as far as it is known: the server adds what begins with
-/// a round.
-pub type Script = Rc<RefCell<Vec<Happening>>>;
 
 /// What all clients of a run share.
 pub struct World {

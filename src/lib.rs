@@ -38,6 +38,7 @@ pub mod matrix;
 pub mod memory;
 pub mod metric;
 pub mod observer;
+pub mod participation;
 pub mod plugins;
 pub mod policy;
 pub mod random;

@@ -10,7 +10,6 @@ mod attendance;
 mod feedback;
 mod measure;
 mod opening;
-mod round;
 mod setup;
 mod spread;
 mod stop;
@@ -20,8 +19,7 @@ mod unpack;
 
 pub use agenda::Agenda;
 pub use attendance::{Ahead, Attendance};
-pub use round::{Arrival, Errand, Request, Round};
-pub use setup::{ServerError, Setup, Training};
+pub use setup::{ServerError, Setup};
 pub use spread::Spread;
 pub use stop::{Health, stop_reason};
 
@@ -29,13 +27,14 @@ use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, We
 use crate::clock::{SimTime, Span};
 use crate::compress::Residuals;
 use crate::device::Turn;
+use crate::participation::{Arrival, Errand, Request, Round};
 use crate::policy::{
     Asked, Close, Closing, Durations, Late, Selector, ServerConfig, Stop, Verdict,
 };
 use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason, Weights};
 use crate::solver::{Controls, Correction, Heard, Recipe};
 use crate::theory::Meter;
-use crate::train::Measured;
+use crate::train::{Measured, Training};
 use std::sync::{Arc, OnceLock};
 
 /// What an arrival means.

@@ -58,6 +58,15 @@ pub trait Trainer: Send + Sync {
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError>;
 }
 
+/// What training a run needs: the task and who computes it.
+#[derive(Clone)]
+pub struct Training {
+    /// The task.
+    pub trainer: Arc<dyn Trainer>,
+    /// The workers.
+    pub pool: Arc<Pool>,
+}
+
 /// What an evaluation found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {

@@ -14,8 +14,8 @@ use super::lane::Carried;
 use crate::client::Fate;
 use crate::clock::{SimTime, TimeOverflow};
 use crate::device::{Direction, Itinerary};
+use crate::participation::{Errand, Request, Round};
 use crate::record::{Leg, Outcome};
-use crate::server::{Errand, Request, Round};
 use actix::prelude::*;
 
 /// What a client needs beside its trip when it goes leg by leg.

@@ -4,8 +4,8 @@ use super::{Fate, World};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Residual;
 use crate::device::{Direction, Itinerary, Pace, Transfer, Trip, transfer};
-use crate::server::{Arrival, Errand, Request, Round, Training};
-use crate::train::LocalRun;
+use crate::participation::{Arrival, Errand, Request, Round};
+use crate::train::{LocalRun, Training};
 use std::sync::Arc;
 
 /// A client on its way under the wall clock.

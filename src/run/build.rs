@@ -12,9 +12,9 @@ use crate::device::{Demand, Device, Effect, Effort, EventConfig, FleetError, Pay
 use crate::policy::{Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
-use crate::server::{Agenda, Attendance, Server, Setup, Training};
+use crate::server::{Agenda, Attendance, Server, Setup};
 use crate::train::kernel::SoftmaxShape;
-use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer};
+use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
 use std::sync::Arc;
 
 /// A run cannot be set up.

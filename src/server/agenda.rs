@@ -1,10 +1,10 @@
 //! What is scripted: when it begins, whom it concerns and when it is over.
 
-use crate::client::Script;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::{
     Absence, DeviceEffect, Effect, EventConfig, Happening, LrEffect, Selection, When,
 };
+use crate::participation::Script;
 use std::rc::Rc;
 
 /// What an event does, with those whom it selects.

@@ -1,8 +1,8 @@
 //! When the model is measured, and what of it.
 
-use super::{Server, ServerError, Training};
+use super::{Server, ServerError};
 use crate::metric::{Metric, Metrics};
-use crate::train::{Measured, Model, evaluate};
+use crate::train::{Measured, Model, Training, evaluate};
 use std::sync::Arc;
 
 impl Server {

@@ -1,7 +1,8 @@
 //! When a round opens and who is asked; what the server does when too few clients are there.
 
-use super::{Ahead, Opening, Round, Server};
+use super::{Ahead, Opening, Server};
 use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::participation::Round;
 use crate::policy::{Asked, Close, Closing, Late, Partial};
 use crate::solver::Controls;
 use crate::train::Model;

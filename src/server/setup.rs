@@ -4,7 +4,7 @@ use super::{Agenda, Attendance};
 use crate::clock::TimeOverflow;
 use crate::policy::{Selector, ServerConfig, Stop};
 use crate::solver::{Recipe, VarianceReduction};
-use crate::train::{Panicked, Pool, Trainer};
+use crate::train::{Panicked, Training};
 use std::sync::Arc;
 
 /// What a server begins with.
@@ -31,15 +31,6 @@ pub struct Setup {
     pub agenda: Agenda,
     /// Whether clients remember what their updates lost on the way.
     pub error_feedback: bool,
-}
-
-/// What training a run needs: the task and who computes it.
-#[derive(Clone)]
-pub struct Training {
-    /// The task.
-    pub trainer: Arc<dyn Trainer>,
-    /// The workers.
-    pub pool: Arc<Pool>,
 }
 
 /// A result could not be had.

@@ -6,7 +6,7 @@ use gruppetto::plugins::Plugins;
 use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
-use gruppetto::server::Training;
+use gruppetto::train::Training;
 use gruppetto::train::{Job, LocalRun, Measured, Model, Pool, Tensor, TensorError, Trainer};
 use std::path::Path;
 use std::sync::Arc;

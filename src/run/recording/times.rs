@@ -2,10 +2,10 @@
 
 use super::parts::Parts;
 use super::table::Table;
-use crate::client::Script;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::trace::TraceError;
 use crate::device::{Effect, EventConfig, Fleet, Turn, When};
+use crate::participation::Script;
 use crate::policy::{Close, Durations, Partial};
 use crate::scenario::Plan;
 use crate::server::Agenda;

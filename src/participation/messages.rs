@@ -91,7 +91,7 @@ impl Arrival {
     }
 
     /// Its row, as far as the client knows: what becomes of it is the server's to say.
-    pub(super) fn row(&self) -> ClientRow {
+    pub fn row(&self) -> ClientRow {
         let way = &self.way;
         ClientRow {
             round: self.round.number,
