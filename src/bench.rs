@@ -73,7 +73,7 @@ pub fn bench(
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown").to_string();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let isa = crate::train::kernel::Isa::detect();
+    let isa = gruppetto_kernels::Isa::detect();
     print(&format!("{cores} cores, load {load}, kernels for {isa}\n\n"));
     let mut show = |figures: Vec<Figure>| {
         for Figure { what, measured, goal } in figures {

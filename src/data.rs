@@ -1,10 +1,8 @@
-//! What is learned: generators of federated problems, and data sets that are spread over clients.
+//! The learning problem of a scenario: which task, and data sets from files.
 //!
-//! A [`TaskConfig`] says which problem; [`QuadraticConfig::init`] and [`SyntheticConfig::init`]
-//! draw it for a seed, client by client from the client's own stream, so that client 7 has the
-//! same data whether there are 10 clients or a million. A [`Dataset`] is read once, when the
-//! scenario is, and [`FilesConfig::init`] spreads it for a seed. Nothing here knows of time or
-//! devices.
+//! A [`TaskConfig`] says which problem. A [`Dataset`] is read once, when the scenario is, by a reader
+//! per file format; [`FilesConfig::init`] splits it over the clients for a seed. The problems
+//! themselves are in `gruppetto_sim::data`, whose names are repeated here.
 //!
 //! ```text
 //!  files ─► Known::load, TableConfig::load ─► Dataset ─┐
@@ -12,35 +10,21 @@
 //!           seed, [task.partition] ─► PartitionConfig ─┘       └─► Shards (native kernels)
 //! ```
 
-mod augment;
-mod dataset;
 mod error;
-mod federated;
 mod file;
 mod images;
 mod inspect;
-mod model;
-mod partition;
-mod quadratic;
-mod shard;
-mod synthetic;
+mod split_file;
 mod table;
 
-pub use augment::{Augment, CropFlip, PADDING, crop_flip};
-pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targets};
 pub use error::DataError;
-pub use federated::{Federated, FilesConfig};
+pub use gruppetto_sim::data::*;
 pub use images::{KNOWN, Known, Places};
 pub use inspect::{Glyphs, Heterogeneity, Inspection};
-pub use model::{Backend, Cost, Loss, ModelConfig};
-pub use partition::{PartitionConfig, PartitionError, Scheme, read_split};
-pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
-pub use shard::{Shard, Shards};
-pub use synthetic::SyntheticConfig;
+pub use split_file::read_split;
 pub use table::{TableConfig, parse_bytes};
 
-/// Samples that go through a deep model together when it is evaluated.
-pub const EVALUATED_TOGETHER: usize = 250;
+use std::sync::Arc;
 
 /// The learning problem of a scenario, validated.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,5 +146,30 @@ impl TaskConfig {
             TaskKind::Synthetic(synthetic) => synthetic.classes * (synthetic.features + 1),
             TaskKind::Files(files) => files.cost.parameters,
         }
+    }
+}
+
+/// `[task] kind = "images"` and `kind = "table"`: data from files, and the model that learns it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilesConfig {
+    /// The data, read once for all variants and seeds.
+    pub data: Arc<Dataset>,
+    /// How it is spread.
+    pub partition: PartitionConfig,
+    /// What is done to training images.
+    pub augment: Augment,
+    /// What learns.
+    pub model: ModelConfig,
+    /// Who computes.
+    pub backend: Backend,
+    /// How large the model is.
+    pub cost: Cost,
+}
+
+impl FilesConfig {
+    /// Spreads the data over `clients` clients.
+    pub fn init(&self, seed: u64, clients: usize) -> Result<Federated, PartitionError> {
+        let clients = self.partition.assign(&self.data, clients, seed)?;
+        Ok(Federated { data: self.data.clone(), clients, augment: self.augment })
     }
 }

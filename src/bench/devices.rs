@@ -4,10 +4,10 @@ use super::laps::Laps;
 use super::{Extent, Figure, median, millions};
 use crate::actors::Pacemaker;
 use crate::clock::Span;
-use crate::device::trace::{Mixture, TraceError, TraceWriter};
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
+use gruppetto_trace::{Mixture, TraceError, TraceWriter};
 use std::path::Path;
 
 /// Asked at a time.

@@ -13,8 +13,8 @@ use crate::policy::{Selector, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Agenda, Attendance, Server, Setup};
-use crate::train::kernel::SoftmaxShape;
 use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
+use gruppetto_kernels::SoftmaxShape;
 use std::sync::Arc;
 
 /// A run cannot be set up.
@@ -42,7 +42,7 @@ pub enum BuildError {
     /// libtorch cannot do what is asked.
     #[cfg(feature = "torch")]
     #[error(transparent)]
-    Torch(#[from] crate::train::torch::TorchError),
+    Torch(#[from] gruppetto_torch::TorchError),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -211,7 +211,7 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
         }
         #[cfg(feature = "torch")]
         (TaskKind::Files(FilesConfig { model, data, .. }), None) => {
-            let wanted = crate::train::torch::tensor_shapes(model, data)?;
+            let wanted = gruppetto_torch::tensor_shapes(model, data)?;
             wanted
                 .iter()
                 .try_for_each(|(name, shape)| Tensor::find(&tensors, name, shape).map(drop))

@@ -17,7 +17,7 @@ pub fn check_device(choice: DeviceChoice) -> Result<(), String> {
         return Ok(());
     }
     #[cfg(feature = "torch")]
-    return crate::train::torch::check_device(choice).map_err(|error| format!("error: {error}"));
+    return gruppetto_torch::check_device(choice).map_err(|error| format!("error: {error}"));
     #[cfg(not(feature = "torch"))]
     Err("error: --device cuda: this program was built without libtorch\n  \
          = help: make torch builds one with it"

@@ -15,10 +15,10 @@ mod trips;
 
 use super::build::{BuildError, assemble, payload};
 use crate::clock::TimeOverflow;
-use crate::device::trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use crate::device::{Effect, EventConfig, FleetConfig};
 use crate::policy::Close;
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
+use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;
 use player::Player;
 use std::path::Path;

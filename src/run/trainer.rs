@@ -4,9 +4,9 @@ use super::build::BuildError;
 use crate::data::{Backend, Federated, FilesConfig, ModelConfig, TaskKind};
 use crate::policy::Batch;
 use crate::scenario::Plan;
-#[cfg(feature = "torch")]
-use crate::train::torch::TorchTrainer;
 use crate::train::{DeviceChoice, QuadraticTrainer, SoftmaxTrainer, Trainer};
+#[cfg(feature = "torch")]
+use gruppetto_torch::TorchTrainer;
 use std::sync::Arc;
 
 /// The trainer of a plan's task, with the data of `seed`.

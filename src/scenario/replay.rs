@@ -5,8 +5,8 @@ use super::render::short;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::clock::Span;
-use crate::device::trace::{Input, Recordings, TraceError};
 use crate::device::{Assign, Repeat, Replay, Tape};
+use gruppetto_trace::{Input, Recordings, TraceError, read_tape};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Tapes {
         if let Some((.., tape)) = known.iter().find(|(p, d, _)| p == path && d == prefix) {
             return Ok(Arc::clone(tape));
         }
-        let tape = Arc::new(Tape::read(&Input::file(path), prefix)?);
+        let tape = Arc::new(read_tape(&Input::file(path), prefix)?);
         known.push((path.into(), prefix.into(), Arc::clone(&tape)));
         Ok(tape)
     }

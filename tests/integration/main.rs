@@ -30,6 +30,7 @@ mod memory;
 #[cfg(feature = "torch")]
 mod odd_scripts;
 mod outputs;
+mod plain_server;
 mod predictions;
 mod properties;
 mod refusals;

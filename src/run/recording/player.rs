@@ -6,9 +6,9 @@ use super::times::{Coming, Dues};
 use super::trips::{Cell, Terms, lost_at};
 use crate::client::World;
 use crate::clock::{SimTime, Span};
-use crate::device::trace::{Change, Compute, Recording};
 use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
 use crate::record::{Leg, Outcome};
+use gruppetto_trace::{Change, Compute, Recording};
 
 /// Tells what devices were like.
 pub(super) struct Player<'a> {

@@ -3,12 +3,12 @@
 use super::parts::Parts;
 use super::table::Table;
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::device::trace::TraceError;
 use crate::device::{Effect, EventConfig, Fleet, Turn, When};
 use crate::participation::Script;
 use crate::policy::{Close, Durations, Partial};
 use crate::scenario::Plan;
 use crate::server::Agenda;
+use gruppetto_trace::TraceError;
 use std::path::Path;
 
 /// When each round could open at the earliest: when the one before it closed.
