@@ -1,7 +1,7 @@
 //! From a validated plan to something that can be run.
 
 use super::trainer::trainer;
-use crate::aggregate::{Participation, Weighting};
+use crate::aggregate::{Participation, WeightingConfig};
 use crate::client::{Habits, World};
 use crate::clock::TimeOverflow;
 use crate::compress::{Compression, Packer};
@@ -9,7 +9,7 @@ use crate::data::{
     Backend, FilesConfig, Init, PartitionError, SyntheticConfig, TaskConfig, TaskKind,
 };
 use crate::device::{Demand, Device, Effect, Effort, EventConfig, FleetError, Payload};
-use crate::policy::{Selector, Workload};
+use crate::policy::{Selection, Workload};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::Plan;
 use crate::server::{Agenda, Attendance, Server, Setup};
@@ -83,7 +83,8 @@ pub fn build(
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
     let shares = plan.task.shares(seed)?;
     let p: Arc<[f64]> = shares.p.into();
-    let workload = Workload::new(&plan.client, seed, shares.samples);
+    let work = plan.client.work.init().expect("plug-ins are built apart");
+    let workload = Workload::new(plan.client.batch, work, seed, shares.samples);
     let effort = |client: usize| {
         let samples = workload.batch(client as u32);
         Effort { samples: samples as f64, flops: plan.task.flops(samples) }
@@ -97,8 +98,15 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
-    let profile = |client| profile(&fleet.devices[client as usize], workload.typical_steps(client));
-    let selector = Selector::new(&plan.server, seed, p.clone(), profile);
+    let profile = |client| {
+        let device: &Device = &fleet.devices[client as usize];
+        profile(device, workload.typical_steps(client, device.step).flatten())
+    };
+    let selector = plan.server.scheme.init(&p, profile).expect("plug-ins are built apart");
+    let selection = Selection::new(&plan.server, seed, selector, p.clone());
+    let closing = plan.server.close.init().expect("plug-ins are built apart");
+    let weighting = plan.server.rule.init(selection.draw()).expect("plug-ins are built apart");
+    let optimizer = plan.server.optimizer.init(start.len()).expect("plug-ins are built apart");
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
     let classes: Arc<[u16]> = fleet.devices.iter().map(|device| device.class).collect();
@@ -108,13 +116,16 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     };
     let scripted = plan.events.iter().any(concerns_presence);
     let presence = plan.fleet.presence(seed, &fleet, scripted);
-    let mut attendance = Attendance::new(presence, classes.clone());
+    let mut attendance = Attendance::new(presence, classes.clone(), p.clone(), selection.needs());
     let agenda = Agenda::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
     let script = agenda.script();
     let server = Server::new(Setup {
         config,
         stop,
-        selector,
+        selection,
+        closing,
+        weighting,
+        optimizer,
         training: training.clone(),
         p,
         x: start,
@@ -226,11 +237,12 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
 }
 
 /// Weighting and participation in words, for those who read a plan.
-pub(super) fn rule_in_words(weighting: Weighting, participation: Participation) -> String {
+pub(super) fn rule_in_words(weighting: WeightingConfig, participation: Participation) -> String {
     let weighting = match weighting {
-        Weighting::FedNova => "FedNova",
-        Weighting::FedAvg => "FedAvg",
-        Weighting::Uniform => "uniform",
+        WeightingConfig::FedNova => "FedNova",
+        WeightingConfig::FedAvg => "FedAvg",
+        WeightingConfig::Uniform => "uniform",
+        WeightingConfig::Plugin => "a plug-in",
     };
     let participation = match participation {
         Participation::Renormalize => "renormalised over those who arrive",

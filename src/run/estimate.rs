@@ -77,6 +77,7 @@ fn estimate_one(
         Ok(Opening::Nobody | Opening::Wait(_)) => waits = None,
         Ok(Opening::Asked(selected)) => {
             asked = selected.len();
+            let closes = server.wake();
             for selected in selected {
                 let request = server.send_off(selected, opens);
                 let errand = server.errand(selected.client, server.round());
@@ -88,8 +89,7 @@ fn estimate_one(
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);
                         arrivals.push(arrival.way.arrives.since(opens));
-                        let deadline = arrival.round.deadline;
-                        late += usize::from(deadline.is_some_and(|d| arrival.way.arrives > d));
+                        late += usize::from(closes.is_some_and(|at| arrival.way.arrives > at));
                     }
                 }
             }
@@ -109,6 +109,7 @@ fn estimate_one(
         Close::Deadline(deadline) if arrivals.len() < asked => deadline,
         Close::Deadline(deadline) => deadline.min(longest),
         Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
+        Close::Plugin(_) => longest,
     };
     let by_time = plan
         .stop

@@ -4,7 +4,7 @@ use super::build::{check_start, stored_parameters};
 use crate::data::TaskKind;
 use crate::device::ClassConfig;
 use crate::memory;
-use crate::policy::{Close, Work};
+use crate::policy::{Close, WorkConfig};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 
@@ -67,7 +67,8 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
 
 /// Steps of the fastest class's typical device, where the deadline alone ends the work.
 fn steps_until_deadline(plan: &Plan) -> Option<f64> {
-    let (Work::UntilDeadline, Close::Deadline(deadline)) = (&plan.client.work, plan.server.close)
+    let (WorkConfig::UntilDeadline, Close::Deadline(deadline)) =
+        (&plan.client.work, plan.server.close)
     else {
         return None;
     };

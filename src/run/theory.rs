@@ -13,7 +13,7 @@ use super::build::{BuildError, Built, build};
 use super::survey::Survey;
 use super::{Assumptions, Error, constants};
 use crate::actors::{Interrupt, Pacemaker, Simulation, simulate};
-use crate::aggregate::{OptimizerConfig, Weighting};
+use crate::aggregate::{OptimizerConfig, WeightingConfig};
 use crate::clock::SimTime;
 use crate::compress::Compression;
 use crate::data::{Quadratic, TaskKind};
@@ -177,7 +177,7 @@ pub(super) fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> 
     let (x, on_average) = match plan.client.variance_reduction {
         None => (survey.resting.as_ref()?.solve(problem.dim(), of)?, survey.steps_vary),
         Some(VarianceReduction::FedNova | VarianceReduction::Scaffold) => {
-            let uniform = plan.server.rule.weighting == Weighting::Uniform;
+            let uniform = plan.server.rule.weighting == WeightingConfig::Uniform;
             (survey.settled(uniform).solve(problem.dim(), of)?, false)
         }
         Some(VarianceReduction::FedNovaAsPrinted | VarianceReduction::Vrlsgd) => return None,

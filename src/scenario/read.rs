@@ -9,7 +9,7 @@ use super::replay::Tapes;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, resolved, rules, scheme, server, stop, task};
-use crate::aggregate::Weighting;
+use crate::aggregate::WeightingConfig;
 use std::ops::Range;
 
 /// What the variants of a scenario have in common while they are read.
@@ -66,9 +66,10 @@ fn read_variants(
     let Some(list) = root.get("variant") else {
         let plan = read_plan(tree, findings)?;
         let name = match plan.server.rule.weighting {
-            Weighting::FedNova => "fednova",
-            Weighting::FedAvg => "fedavg",
-            Weighting::Uniform => "uniform",
+            WeightingConfig::FedNova => "fednova",
+            WeightingConfig::FedAvg => "fedavg",
+            WeightingConfig::Uniform => "uniform",
+            WeightingConfig::Plugin => "plugin",
         };
         return Ok(vec![Variant { name: name.into(), plan }]);
     };

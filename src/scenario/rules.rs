@@ -7,7 +7,7 @@ use super::tree::Node;
 use crate::aggregate::Participation;
 use crate::compress::{Compression, Packing};
 use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
-use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, Work};
+use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig};
 use crate::solver::{Solver, VarianceReduction};
 
 /// Checks one plan. The tree tells where things were written.
@@ -17,7 +17,7 @@ pub(super) fn check(
     server: &ServerConfig,
     fleet: Option<&FleetConfig>,
 ) -> Result<(), ScenarioError> {
-    if client.work == Work::UntilDeadline {
+    if client.work == WorkConfig::UntilDeadline {
         until_deadline(tree, server, fleet)?;
     }
     match server.close {

@@ -3,7 +3,7 @@
 use crate::simulated::{options, scenario};
 use gruppetto::actors::Pacemaker;
 use gruppetto::plugins::Plugins;
-use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
+use gruppetto::policy::{Amount, WorkConfig, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
 use gruppetto::train::Training;
@@ -108,9 +108,9 @@ fn a_client_actor_that_panics_does_too() {
     // There is work for four clients only: the actor of client 4 looks for its own in vain.
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
-        let work = Work::Steps(Amount::Each(vec![4.0; 4]));
-        let config = ClientConfig { work, ..plan.client.clone() };
-        built.world.workload = Workload::new(&config, seed, Vec::new());
+        let work = WorkConfig::Steps(Amount::Each(vec![4.0; 4]));
+        built.world.workload =
+            Workload::new(plan.client.batch, work.init().unwrap(), seed, Vec::new());
         built
     };
     let message = fails(broken, 0);

@@ -151,6 +151,7 @@ fn a_walk_without_delays_is_the_itinerary() {
         let request = server.send_off(asked, SimTime::ZERO);
         let way =
             world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap().way;
+        let request = world.depart(&round, request, round.number).unwrap();
         let mut walk =
             world.begin_walk(round.clone(), request, server.errand(asked.client, &round)).unwrap();
         while let Some(end) = world.next_step(&mut walk).unwrap() {

@@ -8,16 +8,21 @@
 //! Both w_i and τ_eff are ratios whose denominators are known only when the last client has
 //! arrived, but their numerators are sums. An [`Aggregator`] therefore keeps running sums, in
 //! arrival order, and never a list of updates. What it comes to is handed to the server's
-//! [`Optimizer`].
+//! [`ServerOptimizer`].
+//!
+//! Two seams: a [`Weighting`] weighs updates, a [`ServerOptimizer`] moves the model. The built-in ones
+//! go through the same traits as those of users.
 
 mod aggregator;
-mod census;
 mod optimizer;
+mod participation_rates;
 mod rule;
-mod weigher;
+mod weighting;
 
-pub use aggregator::{Aggregator, Applied};
-pub use census::Census;
-pub use optimizer::{Adaptive, Moment, Optimizer, OptimizerConfig, SlowMo};
-pub use rule::{Draw, Participation, RuleConfig, TauEff, Weighting};
-pub use weigher::{Contribution, Weigher};
+pub use aggregator::Aggregator;
+pub use optimizer::{
+    Adaptive, AggregatedUpdate, HeldUpdate, Moment, OptimizerConfig, ServerOptimizer, Sgd, SlowMo,
+};
+pub use participation_rates::ParticipationRates;
+pub use rule::{Draw, Participation, RuleConfig, TauEff, WeightingConfig};
+pub use weighting::{Applied, Contribution, GeneralRule, Sums, Weight, Weighting};

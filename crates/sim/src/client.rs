@@ -20,13 +20,28 @@ use crate::device::{
     Transfer, Trip, transfer,
 };
 use crate::participation::{Arrival, Errand, Request, Round, Script};
-use crate::policy::Workload;
+use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
 use crate::record::{Leg, Outcome};
 use crate::solver::{Correction, Recipe};
 use crate::train::{Job, Model, Ticket, Training};
 use rand::RngExt;
+use std::num::NonZeroU64;
 use std::sync::Arc;
+
+/// A client's round cannot be planned. The run cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Time ran out of numbers.
+    #[error(transparent)]
+    Time(#[from] TimeOverflow),
+    /// Work until a deadline, and there is none.
+    #[error(
+        "the work policy says `until the deadline`, but this round has no deadline that clients work \
+         towards (the closing policy gave none, or [server] partial = \"discard\")"
+    )]
+    NoDeadline,
+}
 
 /// What all clients of a run share.
 pub struct World {
@@ -86,8 +101,8 @@ impl World {
         round: Arc<Round>,
         request: Request,
         errand: Errand,
-    ) -> Result<Arrival, TimeOverflow> {
-        self.depart(request.asked.client, request.at);
+    ) -> Result<Arrival, PlanError> {
+        let request = self.depart(&round, request, errand.key)?;
         let fate = self.fate(&round, &request, &errand)?;
         let change = self.train(&round, &request, errand, &fate);
         Ok(self.arrival(round, request, fate, change))
@@ -129,7 +144,7 @@ impl World {
         errand: &Errand,
     ) -> Result<Fate, TimeOverflow> {
         let client = request.asked.client;
-        let trip = self.trip(round, request, errand.key);
+        let trip = Self::trip(round, request);
         let mut pace = self.pace(client, errand.key);
         let (way, broken) = if self.is_steady(client) {
             (self.fleet.devices[client as usize].itinerary(&trip, &mut pace)?, false)
@@ -163,12 +178,19 @@ impl World {
         })
     }
 
-    /// A client sets out.
-    pub fn depart(&self, client: u32, now: SimTime) {
+    /// A client sets out: how much it is to do is decided now, and stays.
+    pub fn depart(&self, round: &Round, request: Request, key: u64) -> Result<Request, PlanError> {
+        let (client, now) = (request.asked.client, request.at);
+        let sent = Sent { client, round: round.number, now, deadline: round.deadline, key };
+        let steps = self.workload.steps(sent, self.fleet.devices[client as usize].step);
+        if steps.is_none() && round.due.is_none() {
+            return Err(PlanError::NoDeadline);
+        }
         let class = self.fleet.devices[client as usize].class;
         if let Some((law, _)) = &self.fleet.classes[usize::from(class)].slowdown {
             self.habits.depart(law, client, now);
         }
+        Ok(Request { steps: steps.and_then(NonZeroU64::new), ..request })
     }
 
     /// A client is back, or lost: what its device will remember.
@@ -249,7 +271,7 @@ impl World {
         let mut pace = self.pace(client, key);
         let mut gear = self.gear(round, client, &mut course, &mut pace);
         gear.warmth = gear.warmth.map(|warmth| warmth.rested(downloaded));
-        gear.steps(&self.trip(round, request, key), downloaded)
+        gear.steps(&Self::trip(round, request), downloaded)
     }
 
     /// A client's device from `now` on.
@@ -358,8 +380,8 @@ impl World {
         }
     }
 
-    fn trip(&self, round: &Round, request: &Request, key: u64) -> Trip {
-        let steps = self.workload.steps(request.asked.client, key);
+    fn trip(round: &Round, request: &Request) -> Trip {
+        let steps = request.steps.map(NonZeroU64::get);
         Trip { start: request.at, steps, due: round.due }
     }
 

@@ -21,13 +21,13 @@ pub use setup::{ServerError, Setup};
 pub use spread::Spread;
 pub use stop::{Health, stop_reason};
 
-use crate::aggregate::{Aggregator, Applied, Contribution, Optimizer, Weigher, Weighting};
+use crate::aggregate::{Aggregator, Applied, Contribution, ServerOptimizer};
 use crate::clock::{SimTime, Span};
 use crate::compress::Residuals;
 use crate::device::Turn;
 use crate::participation::{Arrival, Errand, Request, Round};
 use crate::policy::{
-    Asked, Close, Closing, Durations, Late, Selector, ServerConfig, Stop, Verdict,
+    Asked, Closing, Late, Selection, ServerConfig, Stop, Then, UpdateArrived, Verdict,
 };
 use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason, Weights};
 use crate::solver::{Controls, Correction, Heard, Recipe};
@@ -62,11 +62,11 @@ const NOBODY: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
 pub struct Server {
     config: ServerConfig,
     stop: Stop,
-    selector: Selector,
+    selection: Selection,
     training: Option<Training>,
     recipe: Recipe,
     aggregator: Aggregator,
-    optimizer: Optimizer,
+    optimizer: Box<dyn ServerOptimizer>,
     controls: Option<Controls>,
     residuals: Residuals,
     meter: Meter,
@@ -75,9 +75,9 @@ pub struct Server {
     p: Arc<[f64]>,
     x: Vec<f64>,
     round: Arc<Round>,
-    closing: Closing,
-    /// How long clients took, where a deadline follows it.
-    durations: Durations,
+    closing: Box<dyn Closing>,
+    /// When the closing policy wants to be woken.
+    wake: Option<SimTime>,
     /// How often each client was sent off, where they are sent one by one.
     sent: Vec<u32>,
     draws: u64,
@@ -95,29 +95,24 @@ pub struct Server {
     tau: [f64; 3],
 }
 
-/// What every client ought to count: its share of the data, or as much as any.
-fn targets(config: &ServerConfig, p: &Arc<[f64]>) -> Arc<[f64]> {
-    match config.rule.weighting {
-        Weighting::FedNova | Weighting::FedAvg => p.clone(),
-        Weighting::Uniform => vec![1.0 / p.len() as f64; p.len()].into(),
-    }
-}
-
 impl Server {
     /// A server about to open its first round.
     pub fn new(setup: Setup) -> Self {
-        let Setup { config, stop, selector, training, p, x, recipe, .. } = setup;
+        let Setup { config, stop, selection, closing, weighting, optimizer, .. } = setup;
+        let Setup { training, p, x, recipe, .. } = setup;
         let Setup { variance_reduction, error_feedback, attendance, agenda, .. } = setup;
-        let weigher = Weigher { rule: config.rule, draw: selector.draw() };
         // Without training there is nothing whose variance could be reduced.
         let controls = variance_reduction.filter(|_| training.is_some());
         let remember = error_feedback && training.is_some();
-        let mut aggregator = Aggregator::new(weigher, x.len());
+        let tau_eff = config.rule.tau_eff;
+        let collects = optimizer.collects();
+        let mut aggregator = Aggregator::new(weighting, tau_eff, x.len(), collects);
         aggregator.restart();
         Server {
             aggregator,
-            optimizer: Optimizer::new(config.optimizer, x.len()),
-            controls: controls.map(|method| Controls::new(method, targets(&config, &p))),
+            optimizer,
+            controls: controls
+                .map(|method| Controls::new(method, config.rule.weighting.targets(&p))),
             residuals: Residuals::new(if remember { p.len() } else { 0 }),
             meter: Meter::new(p.clone()),
             spread: Spread::new(p.len()),
@@ -140,9 +135,8 @@ impl Server {
                 shared: None,
                 closed: OnceLock::new(),
             }),
-            closing: Closing::open(Close::All, 0, SimTime::ZERO, None)
-                .expect("no deadline, no overflow"),
-            durations: Durations::default(),
+            closing,
+            wake: None,
             sent: if config.close.is_asynchronous() { vec![0; p.len()] } else { Vec::new() },
             draws: 0,
             asked: 0,
@@ -150,7 +144,7 @@ impl Server {
             tau: NOBODY,
             config,
             stop,
-            selector,
+            selection,
             training,
             recipe,
             p,
@@ -175,7 +169,7 @@ impl Server {
 
     /// Puts those asked in the open round in the order in which they are sent off.
     pub fn order(&self, asked: &mut [Asked]) {
-        self.selector.order(self.round.number, asked);
+        self.selection.order(self.round.number, asked);
     }
 
     /// The open round.
@@ -189,7 +183,8 @@ impl Server {
         if let Some(sent) = self.sent.get_mut(asked.client as usize) {
             *sent += 1;
         }
-        Request { asked, idle, at }
+        // How much it is to do is said when it sets out.
+        Request { asked, idle, at, steps: None }
     }
 
     /// What a client takes along that is sent off in `round`.
@@ -217,40 +212,48 @@ impl Server {
         }
         self.attendance.back(&row);
         if matches!(row.outcome, Outcome::Dropped | Outcome::Offline) {
+            self.tell(&row, || f64::NAN);
             let is_open = round.closed.get().is_none();
-            let ends = is_open && self.closing.give_up();
-            return Ok((row, if ends { Next::CloseRound } else { Next::Wait }));
+            let then = if is_open { self.closing.lost(row.arrived) } else { Then::Wait };
+            return Ok((row, self.next(then)?));
         }
         if row.tau == 0 {
             // It sends nothing: the server goes on waiting for it.
-            self.tell(&row, || Some(0.0));
+            self.tell(&row, || 0.0);
             return Ok((row, Next::Wait));
-        }
-        if let Close::Adaptive(_) = self.config.close {
-            self.durations.add(row.arrived.since(row.dispatched));
         }
         if let Some(closed) = round.closed.get() {
             row.staleness = self.round.number - round.number + u64::from(self.is_closed());
             row.superseded = row.arrived.since(*closed);
         }
         let too_stale = self.config.max_staleness.is_some_and(|most| row.staleness > most);
-        let verdict = match self.config.late {
-            _ if too_stale => Verdict::Late,
-            // Whoever comes back counts in the open round, from whichever model it started.
-            _ if self.is_asynchronous() => self.closing.answer(row.arrived),
-            _ if row.staleness == 0 => self.closing.answer(row.arrived),
-            Late::Drop => Verdict::Late,
-            // The open round does not wait for those of earlier ones.
-            Late::Next | Late::Stale => Verdict::Counts,
+        // Where clients are sent off one by one, every update counts in the open round, from
+        // whichever model it started.
+        let too_late =
+            !self.is_asynchronous() && row.staleness > 0 && self.config.late == Late::Drop;
+        let update = UpdateArrived {
+            client: asked.client,
+            now: row.arrived,
+            asked: row.dispatched,
+            tau: row.tau,
+            staleness: row.staleness,
         };
-        if verdict == Verdict::Late {
+        let verdict = if too_stale || too_late {
+            self.closing.came_late(&update);
+            Verdict::DROP
+        } else {
+            self.closing.arrived(&update)
+        };
+        let next = self.next(verdict.then)?;
+        let Some(factor) = verdict.counts else {
             row.outcome = Outcome::Late;
-            self.tell(&row, || None);
+            self.tell(&row, || f64::NAN);
             self.ignore(asked.client, change)?;
-            return Ok((row, Next::Wait));
-        }
+            return Ok((row, next));
+        };
         let discounted = self.is_asynchronous() || self.config.late == Late::Stale;
-        let discount = if discounted { self.config.staleness.discount(row.staleness) } else { 1.0 };
+        let stale = if discounted { self.config.staleness.discount(row.staleness) } else { 1.0 };
+        let discount = stale * factor;
         let contribution = Contribution {
             client: asked.client,
             p: self.p[asked.client as usize],
@@ -260,6 +263,7 @@ impl Server {
             discount,
         };
         let delta = self.unpack(asked.client, change)?;
+        row.outcome = Outcome::Used;
         self.tell(&row, || feedback::norm(&delta, round.lr * row.accumulation));
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
             // As it was when the client left: nobody else changes it.
@@ -272,16 +276,40 @@ impl Server {
                 correction: &correction,
             });
         }
-        row.outcome = Outcome::Used;
-        row.raw_weight = self.aggregator.add(&contribution, &delta);
+        row.raw_weight = self.aggregator.add(&contribution, delta);
         self.used.push((asked.client, row.raw_weight));
         let tau = row.tau as f64;
         self.tau = [self.tau[0].min(tau), self.tau[1] + tau, self.tau[2].max(tau)];
-        let next = match verdict {
-            Verdict::CountsAndCloses => Next::CloseRound,
-            _ => Next::Wait,
-        };
         Ok((row, next))
+    }
+
+    /// When the closing policy wants to be woken.
+    pub fn wake(&self) -> Option<SimTime> {
+        self.wake
+    }
+
+    /// It is the instant at which the closing policy wanted to be woken.
+    pub fn time_is_up(&mut self, now: SimTime) -> Result<Next, ServerError> {
+        self.wake = None;
+        let then = self.closing.time_is_up(now);
+        self.next(then)
+    }
+
+    /// What a policy's decision means for the round.
+    fn next(&mut self, then: Then) -> Result<Next, ServerError> {
+        match then {
+            Then::Wait => Ok(Next::Wait),
+            Then::Close => Ok(Next::CloseRound),
+            Then::WakeAt(until) => {
+                let may_extend = self.config.close.character().may_extend;
+                if let Some(deadline) = self.round.deadline.filter(|at| until > *at && !may_extend)
+                {
+                    return Err(ServerError::Extended { until, deadline });
+                }
+                self.wake = Some(until);
+                Ok(Next::Wait)
+            }
+        }
     }
 
     /// Closes the open round: moves the model, reads the meter, evaluates when that is due.
@@ -294,7 +322,7 @@ impl Server {
         }
         let lr = self.round.lr;
         let Applied { tau_eff, scale } =
-            self.aggregator.apply(&mut self.x, &mut self.optimizer, lr);
+            self.aggregator.apply(&mut self.x, &mut *self.optimizer, lr);
         if let Some(controls) = &mut self.controls {
             controls.close();
         }
@@ -325,9 +353,8 @@ impl Server {
         self.aggregator.restart();
         self.used.clear();
         self.tau = NOBODY;
-        if let Close::Adaptive(adaptive) = self.config.close {
-            self.durations.close(adaptive.of);
-        }
+        self.closing.closed(now);
+        self.wake = None;
         let finite = self.x.iter().all(|x| x.is_finite());
         let health = Health { finite, start_loss: self.start_loss };
         let ends = stop_reason(&self.stop, &row, health);
@@ -343,7 +370,7 @@ impl Server {
 
     /// Whether rounds close while somebody who was asked may still be about to answer.
     pub fn leaves_some_behind(&self) -> bool {
-        matches!(self.config.close, Close::First { .. })
+        self.config.close.character().leaves_behind
     }
 
     /// Whether the newest round has closed and no other has opened.

@@ -7,6 +7,7 @@ use super::trips::{Cell, Terms, lost_at};
 use crate::client::World;
 use crate::clock::{SimTime, Span};
 use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
+use crate::policy::Sent;
 use crate::record::{Leg, Outcome};
 use gruppetto_trace::{Change, Compute, Recording};
 
@@ -29,7 +30,9 @@ impl Player<'_> {
         cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
         for (index, part) in parts.iter().enumerate() {
             let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
-            let steps = self.world.workload.steps(client, key);
+            let (round, now) = (u64::from(part.round), SimTime::from_nanos(part.at));
+            let sent = Sent { client, round, now, deadline: None, key };
+            let steps = self.world.workload.steps(sent, nominal.step);
             let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
             let from = cells.len();
             terms.tell(part, &mut cells);

@@ -5,7 +5,7 @@ use super::curfew::Curfew;
 use super::ending::{Ending, RunError};
 use super::journey::Journey;
 use super::server::ServerActor;
-use crate::client::World;
+use crate::client::{PlanError, World};
 use crate::clock::{Clock, SimTime, TimeOverflow};
 use crate::participation::{Arrival, Errand, Request, Round};
 use crate::record::Outcome;
@@ -74,8 +74,11 @@ impl ClientActor {
         let around = self.around.clone();
         let Dispatch { round, request, errand } = dispatch;
         let place = place(request.asked.client, round.number);
-        let fate = around.ending.watch(&place, || around.world.fate(&round, &request, &errand));
-        let Some(fate) = fate else { return };
+        let planned = around.ending.watch(&place, || -> Result<_, PlanError> {
+            let request = around.world.depart(&round, request, errand.key)?;
+            Ok((request, around.world.fate(&round, &request, &errand)?))
+        });
+        let Some((request, fate)) = planned else { return };
         let arrival = around.world.arrival(round.clone(), request, fate, None);
         if fate.lost.is_some() {
             // It will not come back, and what it would have trained nobody will see.

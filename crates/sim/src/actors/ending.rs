@@ -1,5 +1,6 @@
 //! How a run ends, well or badly.
 
+use crate::client::PlanError;
 use crate::clock::{SimTime, TimeOverflow};
 use crate::observer::ObserverError;
 use crate::record::StopReason;
@@ -20,6 +21,10 @@ pub enum RunError {
     #[error("{place} (seed {seed}): {source}")]
     #[allow(missing_docs)]
     Time { place: String, seed: u64, source: TimeOverflow },
+    /// A policy made a decision that cannot be carried out.
+    #[error("{place} (seed {seed}): {message}")]
+    #[allow(missing_docs)]
+    Policy { place: String, seed: u64, message: String },
     /// An observer cannot go on: most often a file could not be written.
     #[error("{0}")]
     Observer(ObserverError),
@@ -98,6 +103,15 @@ impl Trouble for TimeOverflow {
     }
 }
 
+impl Trouble for PlanError {
+    fn into_run_error(self, place: String, seed: u64) -> RunError {
+        match self {
+            PlanError::Time(source) => RunError::Time { place, seed, source },
+            PlanError::NoDeadline => RunError::Policy { place, seed, message: self.to_string() },
+        }
+    }
+}
+
 impl Trouble for ServerError {
     fn into_run_error(self, place: String, seed: u64) -> RunError {
         match self {
@@ -105,6 +119,9 @@ impl Trouble for ServerError {
             ServerError::Unwanted(message) => {
                 let place = format!("training of a client that came late, {place}");
                 RunError::Panicked { place, seed, message }
+            }
+            ServerError::Selection(_) | ServerError::Extended { .. } => {
+                RunError::Policy { place, seed, message: self.to_string() }
             }
             ServerError::Evaluation(message) => {
                 RunError::Panicked { place: format!("evaluation, {place}"), seed, message }

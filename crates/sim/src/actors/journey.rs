@@ -39,7 +39,9 @@ impl ClientActor {
         let Dispatch { round, request, errand } = dispatch;
         let around = self.around.clone();
         let client = request.asked.client;
-        around.world.depart(client, request.at);
+        let place = place(client, round.number);
+        let departed = || around.world.depart(&round, request, errand.key);
+        let Some(request) = around.ending.watch(place, departed) else { return };
         let Some(end) = self.may_vanish(&round, &request, &errand, ctx) else { return };
         self.observe_curfew(client, errand.leaves);
         let never = SimTime::NEVER;

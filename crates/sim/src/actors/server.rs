@@ -54,7 +54,8 @@ pub(super) struct ServerActor {
     seated: Vec<u32>,
     /// Who is still to be sent off in this round.
     asked: std::vec::IntoIter<Asked>,
-    deadline: Option<SpawnHandle>,
+    /// When the closing policy is woken, and what waits for that.
+    wake: Option<(SimTime, SpawnHandle)>,
     /// What the server waits for when too few clients are there.
     waiting: Option<Option<SpawnHandle>>,
     /// Where clients are sent off one by one: waits for somebody to take an empty place.
@@ -91,7 +92,7 @@ impl ServerActor {
             idle: Vec::new(),
             seated: Vec::new(),
             asked: Vec::new().into_iter(),
-            deadline: None,
+            wake: None,
             waiting: None,
             vacancy: None,
             halting: None,
@@ -157,14 +158,44 @@ impl ServerActor {
             self.asked = asked.into_iter();
             self.dispatch(ctx);
         }
-        self.deadline = self.server.round().deadline.map(|at| {
-            let sleep = self.clock.sleep_until_end_of(at);
-            ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-                me.deadline = None;
-                me.watch(ctx, |me, ctx| me.close_round(at, ctx));
-            }))
-        });
+        self.set_alarm(ctx);
         Ok(())
+    }
+
+    /// Sleeps until the closing policy wants to be woken, if that has changed.
+    fn set_alarm(&mut self, ctx: &mut Context<Self>) {
+        let wanted = self.server.wake();
+        if self.wake.map(|(at, _)| at) == wanted {
+            return;
+        }
+        self.cancel_alarm(ctx);
+        self.wake = wanted.map(|at| {
+            let sleep = self.clock.sleep_until_end_of(at);
+            let wait = ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+                me.wake = None;
+                me.watch(ctx, |me, ctx| me.wake_policy(at, ctx));
+            }));
+            (at, wait)
+        });
+    }
+
+    fn cancel_alarm(&mut self, ctx: &mut Context<Self>) {
+        if let Some((_, wait)) = self.wake.take() {
+            ctx.cancel_future(wait);
+        }
+    }
+
+    /// It is the instant at which the closing policy wanted to be woken, or a moment later if that
+    /// had passed when it said so.
+    fn wake_policy(&mut self, at: SimTime, ctx: &mut Context<Self>) -> Result<(), ServerError> {
+        let now = at.max(self.latest);
+        match self.server.time_is_up(now)? {
+            Next::CloseRound => self.close_round(now, ctx),
+            Next::Wait => {
+                self.set_alarm(ctx);
+                Ok(())
+            }
+        }
     }
 
     /// Tells everybody on the way that things are not as they were.
@@ -256,11 +287,12 @@ impl Handler<Arrived> for ServerActor {
                         me.stand_up(back);
                     }
                 }
-                Next::Wait if one_by_one => me.replace(back, now, ctx),
+                Next::Wait if one_by_one => me.replace(back, now, ctx)?,
                 // Perhaps this is who was missing.
                 Next::Wait if me.waiting.is_some() => me.open_round(now, ctx)?,
                 Next::Wait => {}
             }
+            me.set_alarm(ctx);
             if me.rows.len() >= ROWS {
                 me.send_rows();
             }

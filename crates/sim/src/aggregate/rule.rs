@@ -1,10 +1,12 @@
 //! The choices of the general update rule.
 
+use std::sync::Arc;
+
 /// How updates are combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuleConfig {
     /// The weights w_i.
-    pub weighting: Weighting,
+    pub weighting: WeightingConfig,
     /// The effective number of steps.
     pub tau_eff: TauEff,
     /// What p_i become when not everyone takes part.
@@ -13,13 +15,25 @@ pub struct RuleConfig {
 
 /// The weights w_i of the normalized gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weighting {
+pub enum WeightingConfig {
     /// w_i = p_i: consistent (eq. 10).
     FedNova,
     /// w_i ∝ p_i‖a_i‖₁: who makes more steps counts more (eq. 6).
     FedAvg,
     /// w_i = 1/m: FedNova for clients that count the same, however much data each has.
     Uniform,
+    /// By a weighting that the user brings.
+    Plugin,
+}
+
+impl WeightingConfig {
+    /// What every client ought to count: its share of the data, or as much as any.
+    pub fn targets(self, p: &Arc<[f64]>) -> Arc<[f64]> {
+        match self {
+            WeightingConfig::Uniform => vec![1.0 / p.len() as f64; p.len()].into(),
+            _ => p.clone(),
+        }
+    }
 }
 
 /// The effective number of steps.
@@ -33,6 +47,17 @@ pub enum TauEff {
     Fixed(f64),
 }
 
+impl TauEff {
+    /// Its value where the mean ‖a_i‖₁ and the mean τ_i are these.
+    pub fn of(self, accumulation: f64, steps: f64) -> f64 {
+        match self {
+            TauEff::Accumulation => accumulation,
+            TauEff::Steps => steps,
+            TauEff::Fixed(value) => value,
+        }
+    }
+}
+
 /// What p_i become when not everyone takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Participation {
@@ -43,7 +68,7 @@ pub enum Participation {
     /// where q is the number asked; who does not arrive counts as no progress.
     Unbiased,
     /// p_i / π̂_i, where π̂_i is how often the client's update has been used so far (see
-    /// [`super::Census`]): who is often late counts more when it does arrive.
+    /// [`super::ParticipationRates`]): who is often late counts more when it does arrive.
     InverseProbability,
 }
 

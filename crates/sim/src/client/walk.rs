@@ -25,7 +25,7 @@ pub struct Walk {
 }
 
 impl World {
-    /// The beginning of a client's way.
+    /// The beginning of the way of a client that has [departed](World::depart).
     pub fn begin_walk(
         &self,
         round: Arc<Round>,
@@ -33,7 +33,6 @@ impl World {
         errand: Errand,
     ) -> Result<Walk, TimeOverflow> {
         let (client, key) = (request.asked.client, errand.key);
-        self.depart(client, request.at);
         let downloaded = self.transferred(client, Direction::Down, request.at)?;
         let residual = errand.residual.clone();
         let run = match (&self.training, &round.model) {
@@ -43,7 +42,7 @@ impl World {
             _ => None,
         };
         Ok(Walk {
-            trip: self.trip(&round, &request, key),
+            trip: Self::trip(&round, &request),
             pace: self.pace(client, key),
             downloaded,
             now: downloaded,

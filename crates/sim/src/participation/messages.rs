@@ -7,6 +7,7 @@ use crate::policy::Asked;
 use crate::record::{ClientRow, Leg, Outcome};
 use crate::solver::State;
 use crate::train::{Model, Ticket};
+use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
 /// What everyone asked in one round knows.
@@ -15,7 +16,7 @@ pub struct Round {
     pub number: u64,
     /// When it opened.
     pub opened: SimTime,
-    /// When it closes whoever is missing.
+    /// The deadline that clients are told.
     pub deadline: Option<SimTime>,
     /// When updates come too late to be used at all.
     pub useless_after: Option<SimTime>,
@@ -44,6 +45,8 @@ pub struct Request {
     pub idle: Span,
     /// When it is sent off.
     pub at: SimTime,
+    /// The steps it is to make; `None`: as many as the deadline allows.
+    pub steps: Option<NonZeroU64>,
 }
 
 /// What a client takes along, and need not bring back.

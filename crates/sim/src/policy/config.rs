@@ -1,5 +1,6 @@
 //! What a scenario can say about rounds and work, validated.
 
+use super::{Character, Drawing, Sending};
 use crate::aggregate::{OptimizerConfig, RuleConfig};
 use crate::clock::Span;
 use crate::compress::Packing;
@@ -42,7 +43,7 @@ pub struct ClientConfig {
     /// What becomes of an update on its way up.
     pub packing: Packing,
     /// How many local steps a client sets out to make.
-    pub work: Work,
+    pub work: WorkConfig,
 }
 
 /// Samples per local step.
@@ -56,7 +57,7 @@ pub enum Batch {
 
 /// How many local steps a client sets out to make.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum WorkConfig {
     /// As many as the deadline allows: τ emerges.
     UntilDeadline,
     /// Passes over the local data, of so many steps and at least 1; B = n_i where a client has
@@ -64,6 +65,8 @@ pub enum Work {
     Epochs(Amount, LastBatch),
     /// Steps, rounded to a whole number and at least 1.
     Steps(Amount),
+    /// As a plug-in says.
+    Plugin,
 }
 
 /// What becomes of the samples that are left over at the end of an epoch.
@@ -125,7 +128,7 @@ impl ServerConfig {
     pub fn wanted(&self, clients: usize) -> usize {
         match (self.close, self.sample) {
             (Close::First { of, .. }, _) => of,
-            (Close::Buffer(_) | Close::Window(_), _) => self.concurrency.min(clients),
+            (close, _) if close.is_asynchronous() => self.concurrency.min(clients),
             (_, Sample::All) => clients,
             (_, Sample::Clients(count)) => count,
             (_, Sample::Fraction(part)) => ((part * clients as f64).round() as usize).max(1),
@@ -150,6 +153,8 @@ pub enum Close {
     Buffer(usize),
     /// At fixed intervals, with whatever has arrived.
     Window(Span),
+    /// As a plug-in says, of which this is known.
+    Plugin(Character),
 }
 
 /// A deadline that follows the clients.
@@ -164,12 +169,12 @@ pub struct Adaptive {
 impl Close {
     /// Whether clients are sent off one by one, as others come back, instead of round by round.
     pub fn is_asynchronous(self) -> bool {
-        matches!(self, Close::Buffer(_) | Close::Window(_))
+        self.character().sending == Sending::OneByOne
     }
 
     /// Whether a deadline ends a round, and with it the work of its clients.
     pub fn has_deadline(self) -> bool {
-        matches!(self, Close::Deadline(_) | Close::Adaptive(_))
+        self.character().deadline
     }
 }
 
@@ -242,6 +247,8 @@ pub enum Scheme {
     Oort(OortConfig),
     /// So many tiers of equally fast clients, one of them in each round (TiFL).
     Tiers(usize),
+    /// As a plug-in says, which draws like this.
+    Plugin(Drawing),
 }
 
 /// How Oort weighs what it knows (Lai et al., OSDI 2021).

@@ -1,21 +1,38 @@
-//! How many local steps a client sets out to make.
+//! How many local steps a client sets out to make, and how large they are.
 
-use super::{Amount, Batch, ClientConfig, LastBatch, Redraw, Work};
-use crate::random::{Purpose, stream};
+use super::{Batch, KeyedRng, Work, WorkAmount, WorkAsked};
+use crate::clock::{SimTime, Span};
+use crate::random::Purpose;
+use std::cell::RefCell;
 
 /// The work of every client in every round.
 pub struct Workload {
     seed: u64,
     batch: Batch,
-    work: Work,
+    work: RefCell<Box<dyn Work>>,
     /// n_i; empty for tasks without samples.
     samples: Vec<u32>,
 }
 
+/// A client that is sent off.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// The client.
+    pub client: u32,
+    /// In which round.
+    pub round: u64,
+    /// When.
+    pub now: SimTime,
+    /// When its update has to be back.
+    pub deadline: Option<SimTime>,
+    /// What its random draws are keyed by.
+    pub key: u64,
+}
+
 impl Workload {
-    /// The work that `config` gives to clients with `samples` training samples.
-    pub fn new(config: &ClientConfig, seed: u64, samples: Vec<u32>) -> Self {
-        Workload { seed, batch: config.batch, work: config.work.clone(), samples }
+    /// The work that `work` gives to clients with `samples` training samples.
+    pub fn new(batch: Batch, work: Box<dyn Work>, seed: u64, samples: Vec<u32>) -> Self {
+        Workload { seed, batch, work: RefCell::new(work), samples }
     }
 
     /// Training samples of all clients together.
@@ -32,62 +49,51 @@ impl Workload {
         }
     }
 
-    /// The steps `client` means to make in `round`; `None`: as many as the deadline allows.
-    pub fn steps(&self, client: u32, round: u64) -> Option<u64> {
-        self.steps_in(client, Some(round))
+    /// The steps that a client sets out to make, whose steps take `step` when nothing disturbs it;
+    /// `None`: as many as the deadline allows. Asked once a participation.
+    pub fn steps(&self, sent: Sent, step: Span) -> Option<u64> {
+        let ask = self.ask(sent, step);
+        self.work.borrow_mut().amount(&ask, &self.rng(sent.client, sent.key)).steps(&ask)
     }
 
-    /// The steps `client` means to make in a typical round; `None`: as many as the deadline allows.
-    pub fn typical_steps(&self, client: u32) -> Option<u64> {
-        self.steps_in(client, None)
+    /// The steps that a client makes in a typical round, `None` of which are as many as the deadline
+    /// allows; `None` at all where that is unknown.
+    pub fn typical_steps(&self, client: u32, step: Span) -> Option<Option<u64>> {
+        let sent = Sent { client, round: 1, now: SimTime::ZERO, deadline: None, key: 1 };
+        let ask = self.ask(sent, step);
+        let typical = self.work.borrow().typical(&ask, &self.rng(client, 1));
+        typical.map(|amount: WorkAmount| amount.steps(&ask))
     }
 
-    fn steps_in(&self, client: u32, round: Option<u64>) -> Option<u64> {
-        match &self.work {
-            Work::UntilDeadline => None,
-            Work::Steps(amount) => Some(whole(self.amount(amount, client, round).round())),
-            Work::Epochs(amount, last) => {
-                let batches = f64::from(self.samples[client as usize]) / self.batch(client) as f64;
-                let of_an_epoch = match last {
-                    LastBatch::FillsUp => batches,
-                    LastBatch::Counts => batches.ceil(),
-                };
-                let steps = self.amount(amount, client, round) * of_an_epoch;
-                // A part in 10⁹ is forgiven so that 0.1 of 50 is 5.
-                Some(whole((steps * (1.0 + 1e-9)).floor()))
-            }
-        }
+    fn ask(&self, Sent { client, round, now, deadline, .. }: Sent, step: Span) -> WorkAsked {
+        let samples = self.samples.get(client as usize).copied().unwrap_or(0);
+        WorkAsked { client, round, now, deadline, step, samples, batch: self.batch(client) }
     }
 
-    fn amount(&self, amount: &Amount, client: u32, round: Option<u64>) -> f64 {
-        let (dist, key) = match (amount, round) {
-            (Amount::Each(amounts), _) => return amounts[client as usize],
-            (Amount::Drawn(dist, _), _) if dist.is_fixed() => return dist.typical(),
-            // Rounds count from 1, so 0 is free for the draw that is made once.
-            (Amount::Drawn(dist, Redraw::Once), _) => (dist, 0),
-            (Amount::Drawn(dist, Redraw::Round), Some(round)) => (dist, round),
-            (Amount::Drawn(dist, Redraw::Round), None) => return dist.typical(),
-        };
-        dist.sample(&mut stream(self.seed, Purpose::Work, u64::from(client), key))
+    fn rng(&self, client: u32, key: u64) -> KeyedRng {
+        KeyedRng::of_client(self.seed, Purpose::Work, client, key)
     }
-}
-
-/// At least one step: who takes part does something.
-fn whole(steps: f64) -> u64 {
-    steps.max(1.0) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::{Amount, LastBatch, Redraw, WorkConfig};
     use crate::random::{Dist, Shape};
-    use crate::solver::{Recipe, Schedule, Solver};
 
-    fn workload(batch: Batch, work: Work) -> Workload {
-        let recipe = Recipe::new(Solver::sgd(0.1), Schedule::default());
-        let (variance_reduction, packing) = (None, Default::default());
-        let config = ClientConfig { batch, recipe, variance_reduction, packing, work };
-        Workload::new(&config, 3, vec![100, 15, 204])
+    fn workload(batch: Batch, work: WorkConfig) -> Workload {
+        Workload::new(batch, work.init().unwrap(), 3, vec![100, 15, 204])
+    }
+
+    impl Workload {
+        fn in_round(&self, client: u32, round: u64) -> Option<u64> {
+            let sent = Sent { client, round, now: SimTime::ZERO, deadline: None, key: round };
+            self.steps(sent, Span::from_nanos(1))
+        }
+
+        fn typically(&self, client: u32) -> Option<u64> {
+            self.typical_steps(client, Span::from_nanos(1)).unwrap()
+        }
     }
 
     fn fixed(value: f64) -> Amount {
@@ -96,41 +102,42 @@ mod tests {
 
     #[test]
     fn epochs_become_whole_batches() {
-        let epochs = |epochs| Work::Epochs(fixed(epochs), LastBatch::FillsUp);
+        let epochs = |epochs| WorkConfig::Epochs(fixed(epochs), LastBatch::FillsUp);
         let work = workload(Batch::Size(20), epochs(2.0));
         // ⌊2·100/20⌋; a client with 15 samples uses them all; ⌊2·204/20⌋.
-        assert_eq!([0, 1, 2].map(|c| work.steps(c, 1)), [Some(10), Some(2), Some(20)]);
+        assert_eq!([0, 1, 2].map(|c| work.in_round(c, 1)), [Some(10), Some(2), Some(20)]);
         let full = workload(Batch::Full, epochs(3.0));
-        assert_eq!([0, 1, 2].map(|c| full.steps(c, 1)), [Some(3); 3]);
+        assert_eq!([0, 1, 2].map(|c| full.in_round(c, 1)), [Some(3); 3]);
         let part = workload(Batch::Size(20), epochs(0.1));
-        assert_eq!([0, 1, 2].map(|c| part.steps(c, 1)), [Some(1); 3]);
+        assert_eq!([0, 1, 2].map(|c| part.in_round(c, 1)), [Some(1); 3]);
     }
 
     /// 204 samples are eleven batches for PyTorch, the last of them of four.
     #[test]
     fn a_last_batch_may_count() {
-        let counted = |epochs| Work::Epochs(fixed(epochs), LastBatch::Counts);
+        let counted = |epochs| WorkConfig::Epochs(fixed(epochs), LastBatch::Counts);
         let work = workload(Batch::Size(20), counted(2.0));
-        assert_eq!([0, 1, 2].map(|c| work.steps(c, 1)), [Some(10), Some(2), Some(22)]);
+        assert_eq!([0, 1, 2].map(|c| work.in_round(c, 1)), [Some(10), Some(2), Some(22)]);
         let part = workload(Batch::Size(20), counted(0.5));
-        assert_eq!([0, 1, 2].map(|c| part.steps(c, 1)), [Some(2), Some(1), Some(5)]);
+        assert_eq!([0, 1, 2].map(|c| part.in_round(c, 1)), [Some(2), Some(1), Some(5)]);
         let full = workload(Batch::Full, counted(3.0));
-        assert_eq!([0, 1, 2].map(|c| full.steps(c, 1)), [Some(3); 3]);
+        assert_eq!([0, 1, 2].map(|c| full.in_round(c, 1)), [Some(3); 3]);
     }
 
     #[test]
     fn steps_may_be_given_per_client_or_drawn() {
-        let each = workload(Batch::Full, Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
-        assert_eq!([0, 1, 2].map(|c| each.steps(c, 9)), [Some(3), Some(10), Some(50)]);
+        let each = workload(Batch::Full, WorkConfig::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
+        assert_eq!([0, 1, 2].map(|c| each.in_round(c, 9)), [Some(3), Some(10), Some(50)]);
         let dist = Dist { shape: Shape::Uniform(1.0, 1000.0), ..Dist::fixed(0.0) };
-        let once = workload(Batch::Full, Work::Steps(Amount::Drawn(dist.clone(), Redraw::Once)));
-        assert_eq!(once.steps(1, 1), once.steps(1, 2));
-        assert_ne!(once.steps(1, 1), once.steps(2, 1));
-        let round = workload(Batch::Full, Work::Steps(Amount::Drawn(dist, Redraw::Round)));
-        assert_ne!(round.steps(1, 1), round.steps(1, 2));
-        assert_eq!(round.typical_steps(1), Some(501), "the mean, rounded");
-        assert_eq!(once.typical_steps(1), once.steps(1, 1));
-        let none = workload(Batch::Full, Work::UntilDeadline);
-        assert_eq!(none.steps(0, 1), None);
+        let once =
+            workload(Batch::Full, WorkConfig::Steps(Amount::Drawn(dist.clone(), Redraw::Once)));
+        assert_eq!(once.in_round(1, 1), once.in_round(1, 2));
+        assert_ne!(once.in_round(1, 1), once.in_round(2, 1));
+        let round = workload(Batch::Full, WorkConfig::Steps(Amount::Drawn(dist, Redraw::Round)));
+        assert_ne!(round.in_round(1, 1), round.in_round(1, 2));
+        assert_eq!(round.typically(1), Some(501), "the mean, rounded");
+        assert_eq!(once.typically(1), once.in_round(1, 1));
+        let none = workload(Batch::Full, WorkConfig::UntilDeadline);
+        assert_eq!(none.in_round(0, 1), None);
     }
 }

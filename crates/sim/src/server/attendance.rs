@@ -2,6 +2,7 @@
 
 use crate::clock::{SimTime, Span};
 use crate::device::{Absence, Coming, Presence, Turn};
+use crate::policy::{Columns, Feedback, Needs};
 use crate::record::{Account, ClientRow};
 use std::sync::Arc;
 
@@ -32,8 +33,8 @@ pub struct Attendance {
     /// Since when each client has been free; [`ON_THE_WAY`] while it is not.
     free_since: Vec<SimTime>,
     free: usize,
-    /// Those who are free and there.
-    candidates: usize,
+    /// Who is there, who is on the way, and so who can be asked.
+    columns: Columns,
     /// How long each client had been away when it was last sent off; empty if nobody ever is.
     away: Vec<Span>,
     /// How long each client has been away by the end of a run that ends because nobody will come.
@@ -61,13 +62,23 @@ impl Diary {
 
 impl Attendance {
     /// Of clients of the given `classes` before the run begins.
-    pub fn new(presence: Option<Presence>, classes: Arc<[u16]>) -> Self {
+    pub fn new(
+        presence: Option<Presence>,
+        classes: Arc<[u16]>,
+        p: Arc<[f64]>,
+        needs: Needs,
+    ) -> Self {
         let clients = classes.len();
+        let mut columns = Columns::new(p, needs);
+        if let Some(presence) = &presence {
+            let all = 0..clients as u32;
+            all.for_each(|client| columns.set_present(client, presence.is_here(client)));
+        }
         let kinds = classes.iter().max().map_or(0, |most| usize::from(*most) + 1);
         Attendance {
             free_since: vec![SimTime::ZERO; clients],
             free: clients,
-            candidates: presence.as_ref().map_or(clients, Presence::here),
+            columns,
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
             today: None,
             diary: None,
@@ -96,9 +107,9 @@ impl Attendance {
 
     /// Moves on to `now`.
     pub fn advance(&mut self, now: SimTime) {
-        let Attendance { presence, free_since, candidates, diary, .. } = self;
+        let Attendance { presence, columns, diary, .. } = self;
         if let Some(presence) = presence {
-            presence.advance(now, &mut count(free_since, candidates, diary));
+            presence.advance(now, &mut count(columns, diary));
         }
     }
 
@@ -112,7 +123,7 @@ impl Attendance {
         });
         for _ in 0..PATIENCE {
             let Some(next) = self.next_change() else {
-                let some = self.candidates > 0;
+                let some = self.candidates() > 0;
                 self.today = today.filter(|_| !some);
                 return if some { Ahead::NoMore(self.now()) } else { Ahead::Never };
             };
@@ -120,7 +131,7 @@ impl Attendance {
                 return Ahead::Later(next);
             }
             self.advance(next);
-            if self.candidates >= wanted {
+            if self.candidates() >= wanted {
                 return Ahead::Enough(next);
             }
         }
@@ -140,27 +151,27 @@ impl Attendance {
 
     /// Some are away for a while; its number, for [`Attendance::end`].
     pub fn add(&mut self, absence: Absence) -> usize {
-        let Attendance { presence, free_since, candidates, diary, .. } = self;
+        let Attendance { presence, columns, diary, .. } = self;
         let presence = presence.as_mut().expect("events that concern presence make it known");
-        presence.add(absence, &mut count(free_since, candidates, diary))
+        presence.add(absence, &mut count(columns, diary))
     }
 
     /// An absence is over.
     pub fn end(&mut self, absence: usize) {
-        let Attendance { presence, free_since, candidates, diary, .. } = self;
+        let Attendance { presence, columns, diary, .. } = self;
         let presence = presence.as_mut().expect("it began, so presence is known");
-        presence.end(absence, &mut count(free_since, candidates, diary));
+        presence.end(absence, &mut count(columns, diary));
     }
 
     /// A client on its way has lost its connection for good: it is not there any more.
     pub fn gone(&mut self, client: u32, now: SimTime) {
-        let Attendance { presence, free_since, candidates, diary, classes, away, .. } = self;
+        let Attendance { presence, columns, diary, classes, away, .. } = self;
         let presence = presence.get_or_insert_with(|| {
             away.resize(classes.len(), Span::ZERO);
             Presence::new(0, vec![Coming::Always], &vec![0; classes.len()], &[])
         });
-        presence.advance(now, &mut count(free_since, candidates, diary));
-        presence.remove(client, &mut count(free_since, candidates, diary));
+        presence.advance(now, &mut count(columns, diary));
+        presence.remove(client, &mut count(columns, diary));
     }
 
     /// Everybody's class.
@@ -190,8 +201,7 @@ impl Attendance {
 
     /// Whether a client is free and there.
     pub fn can_be_asked(&self, client: u32) -> bool {
-        !self.is_on_the_way(client)
-            && self.presence.as_ref().is_none_or(|presence| presence.is_here(client))
+        self.columns.is_available(client)
     }
 
     /// Whether `client` is on its way.
@@ -201,7 +211,17 @@ impl Attendance {
 
     /// How many can be asked.
     pub fn candidates(&self) -> usize {
-        self.candidates
+        self.columns.available_count()
+    }
+
+    /// What selectors see.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// A participation ended, as selectors hear of it.
+    pub fn hear(&mut self, feedback: &Feedback) {
+        self.columns.hear(feedback);
     }
 
     /// How many are on their way.
@@ -217,7 +237,7 @@ impl Attendance {
         account.offline += u128::from(offline.nanos());
         self.free_since[client as usize] = ON_THE_WAY;
         self.free -= 1;
-        self.candidates -= 1;
+        self.columns.set_busy(client, true);
         idle
     }
 
@@ -226,7 +246,7 @@ impl Attendance {
         self.accounts[usize::from(row.class)].take_part(row);
         self.free_since[row.client as usize] = row.arrived;
         self.free += 1;
-        self.candidates += usize::from(self.can_be_asked(row.client));
+        self.columns.set_busy(row.client, false);
     }
 
     /// The run is over at `now`: settles the accounts of those who are not on their way.
@@ -263,16 +283,10 @@ impl Attendance {
     }
 }
 
-/// Counts those who are free and there while they come and go.
-fn count<'a>(
-    free_since: &'a [SimTime],
-    candidates: &'a mut usize,
-    diary: &'a mut Option<Diary>,
-) -> impl FnMut(Turn) + 'a {
+/// Notes who comes and goes.
+fn count<'a>(columns: &'a mut Columns, diary: &'a mut Option<Diary>) -> impl FnMut(Turn) + 'a {
     move |turn| {
-        if free_since[turn.client as usize] != ON_THE_WAY {
-            if turn.here { *candidates += 1 } else { *candidates -= 1 }
-        }
+        columns.set_present(turn.client, turn.here);
         if let Some(diary) = diary {
             diary.note(turn);
         }

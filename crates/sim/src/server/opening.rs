@@ -1,28 +1,27 @@
 //! When a round opens and who is asked; what the server does when too few clients are there.
 
-use super::{Ahead, Opening, Server};
+use super::{Ahead, Opening, Server, ServerError};
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::participation::Round;
-use crate::policy::{Asked, Close, Closing, Late, Partial};
+use crate::policy::{Asked, Late, Opened, Partial, RoundOpened};
 use crate::solver::Controls;
 use crate::train::Model;
 use std::sync::{Arc, OnceLock};
 
 impl Server {
     /// Opens the next round and says who is asked, unless too few clients are there.
-    pub fn open_round(&mut self, now: SimTime) -> Result<Opening, TimeOverflow> {
+    pub fn open_round(&mut self, now: SimTime) -> Result<Opening, ServerError> {
         let number = self.round.number + 1;
         self.attendance.advance(now);
         self.begin_events(number, now)?;
         let asked = if self.is_asynchronous() {
-            self.refill(now)
+            self.refill(now)?
         } else {
             if let Some(wait) = self.too_few(now) {
                 return Ok(wait);
             }
             let attendance = &self.attendance;
-            let busy = |client: u32| !attendance.can_be_asked(client);
-            let asked = self.selector.select(number, attendance.candidates(), busy);
+            let asked = self.selection.select(number, now, attendance.columns())?;
             if asked.is_empty() && attendance.varies() {
                 // Everybody is drawn from, and nobody who was drawn is there: somebody may come.
                 return Ok(self.wait(now, attendance.next_change()));
@@ -33,29 +32,26 @@ impl Server {
         // Somebody still on the way from an earlier round can be passed over, but a round with a
         // deadline is not over because nobody could be asked: the server waits it out.
         let expected = asked.len().max(1);
-        let close = match (self.config.close, self.agenda.deadline(now)) {
-            (Close::Deadline(_) | Close::Adaptive(_), Some(deadline)) => Close::Deadline(deadline),
-            (close, _) => close,
-        };
-        let adaptive = match close {
-            Close::Adaptive(adaptive) => self.durations.percentile(adaptive),
-            _ => None,
-        };
-        self.closing = Closing::open(close, expected, now, adaptive)?;
-        let deadline = self.closing.deadline();
-        let ends_work = deadline.filter(|_| close.has_deadline());
+        let Opened { deadline, wake } = self.closing.opened(&RoundOpened {
+            round: number,
+            now,
+            asked: expected,
+            deadline: self.agenda.deadline(now),
+        })?;
+        self.wake = wake.or(deadline);
+        let may_extend = self.config.close.character().may_extend;
         let lr_factor =
             self.recipe.factor(number) * self.agenda.lr_factor(now, self.recipe.common.lr);
         self.round = Arc::new(Round {
             number,
             opened: now,
             deadline,
-            useless_after: ends_work.filter(|_| self.config.late == Late::Drop),
-            due: ends_work.filter(|_| self.config.partial == Partial::Keep),
+            useless_after: deadline.filter(|_| self.config.late == Late::Drop && !may_extend),
+            due: deadline.filter(|_| self.config.partial == Partial::Keep),
             model: self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone()))),
             lr_factor,
             lr: self.recipe.lr(lr_factor),
-            crowd: if self.is_asynchronous() { self.selector.wanted() } else { expected },
+            crowd: if self.is_asynchronous() { self.selection.wanted() } else { expected },
             shared: self.controls.as_ref().and_then(Controls::shared),
             closed: OnceLock::new(),
         });
@@ -85,7 +81,7 @@ impl Server {
     /// What to do about a round for which too few clients are there; `None` if they are enough.
     fn too_few(&mut self, now: SimTime) -> Option<Opening> {
         let attendance = &mut self.attendance;
-        let wanted = self.selector.needed().min(attendance.remaining()).max(1);
+        let wanted = self.selection.needed().min(attendance.remaining()).max(1);
         if !attendance.varies() || attendance.candidates() >= wanted {
             return None;
         }
@@ -124,21 +120,20 @@ impl Server {
     }
 
     /// Who is sent off in the places of those who came back.
-    pub fn refill(&mut self, now: SimTime) -> Vec<Asked> {
+    pub fn refill(&mut self, now: SimTime) -> Result<Vec<Asked>, ServerError> {
         self.attendance.advance(now);
         self.draws += 1;
         let attendance = &self.attendance;
-        let busy = |client: u32| !attendance.can_be_asked(client);
-        let (on_the_way, free) = (attendance.on_the_way(), attendance.candidates());
-        let asked = self.selector.refill(self.draws, on_the_way, free, busy);
+        let (on_the_way, columns) = (attendance.on_the_way(), attendance.columns());
+        let asked = self.selection.refill(self.draws, now, on_the_way, columns)?;
         self.asked += asked.len();
-        asked
+        Ok(asked)
     }
 
     /// Where clients are sent off one by one: when somebody may come who could take a place that
     /// nobody could be found for.
     pub fn vacant_until(&self) -> Option<SimTime> {
-        let vacant = self.is_asynchronous() && self.on_the_way() < self.selector.wanted();
+        let vacant = self.is_asynchronous() && self.on_the_way() < self.selection.wanted();
         if vacant { self.attendance.next_change() } else { None }
     }
 
@@ -146,8 +141,8 @@ impl Server {
     pub fn is_deserted(&self) -> bool {
         let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
         let for_good = self.attendance.remaining() == 0 || self.attendance.next_change().is_none();
-        // Windows close whoever comes, and a later round may bring clients.
-        let more = matches!(self.config.close, Close::Window(_)) && self.agenda.brings_clients();
+        // A round that closes by itself is followed by another, which may bring clients.
+        let more = self.wake.is_some() && self.agenda.brings_clients();
         nobody && for_good && !more && self.is_asynchronous()
     }
 

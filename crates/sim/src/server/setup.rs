@@ -1,8 +1,9 @@
 //! What a server begins with, and what can go wrong with it.
 
 use super::{Agenda, Attendance};
-use crate::clock::TimeOverflow;
-use crate::policy::{Selector, ServerConfig, Stop};
+use crate::aggregate::{ServerOptimizer, Weighting};
+use crate::clock::{SimTime, TimeOverflow};
+use crate::policy::{Closing, Selection, SelectionError, ServerConfig, Stop};
 use crate::solver::{Recipe, VarianceReduction};
 use crate::train::{Panicked, Training};
 use std::sync::Arc;
@@ -14,7 +15,13 @@ pub struct Setup {
     /// `[stop]`.
     pub stop: Stop,
     /// Who is asked.
-    pub selector: Selector,
+    pub selection: Selection,
+    /// When rounds close.
+    pub closing: Box<dyn Closing>,
+    /// What updates weigh.
+    pub weighting: Box<dyn Weighting>,
+    /// How the model moves.
+    pub optimizer: Box<dyn ServerOptimizer>,
     /// `None`: the schedule alone is run.
     pub training: Option<Training>,
     /// The clients' shares p_i.
@@ -46,6 +53,16 @@ pub enum ServerError {
     /// The training of a client panicked whose update was not wanted any more.
     #[error("training a client that came late panicked: {0}")]
     Unwanted(Panicked),
+    /// A selector chose clients that cannot be asked.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// A closing policy went on after a deadline that it had called final.
+    #[error(
+        "the closing policy wants to go on until {until}, after the deadline of {deadline} that clients \
+         were told; its character must say that it may extend rounds"
+    )]
+    #[allow(missing_docs)]
+    Extended { until: SimTime, deadline: SimTime },
     /// An evaluation panicked.
     #[error("evaluating the model panicked: {0}")]
     Evaluation(Panicked),

@@ -5,6 +5,7 @@ use crate::actors::client::{ClientActor, Dispatch};
 use crate::clock::SimTime;
 use crate::policy::Asked;
 use crate::record::StopReason;
+use crate::server::ServerError;
 use actix::prelude::*;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -51,11 +52,17 @@ impl ServerActor {
     }
 
     /// Where clients are sent off one by one: somebody else takes the place of who came back.
-    pub(super) fn replace(&mut self, back: u32, now: SimTime, ctx: &mut Context<Self>) {
-        let asked = self.server.refill(now);
+    pub(super) fn replace(
+        &mut self,
+        back: u32,
+        now: SimTime,
+        ctx: &mut Context<Self>,
+    ) -> Result<(), ServerError> {
+        let asked = self.server.refill(now)?;
         asked.into_iter().for_each(|asked| self.send(asked, now));
         self.stand_up(back);
         self.watch_vacancy(now, ctx);
+        Ok(())
     }
 
     /// If a place could not be filled, looks again when somebody may have come.
@@ -79,12 +86,12 @@ impl ServerActor {
         let wait = ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
             me.vacancy = None;
             me.watch(ctx, |me, ctx| {
-                if me.server.round().deadline == Some(at) {
+                if me.server.wake() == Some(at) {
                     // The window that closes now closes first; the next one fills the place.
                     return Ok(());
                 }
                 me.latest = me.latest.max(at);
-                let asked = me.server.refill(at);
+                let asked = me.server.refill(at)?;
                 asked.into_iter().for_each(|asked| me.send(asked, at));
                 me.watch_vacancy(at, ctx);
                 Ok(())

@@ -6,7 +6,7 @@ use crate::actors::recorder::Happened;
 use crate::clock::SimTime;
 use crate::observer::RunEnd;
 use crate::record::StopReason;
-use crate::server::ServerError;
+use crate::server::{Next, ServerError};
 use actix::prelude::*;
 use tracing::debug;
 
@@ -16,9 +16,7 @@ impl ServerActor {
         now: SimTime,
         ctx: &mut Context<Self>,
     ) -> Result<(), ServerError> {
-        if let Some(deadline) = self.deadline.take() {
-            ctx.cancel_future(deadline);
-        }
+        self.cancel_alarm(ctx);
         let (row, ends) = self.server.close_round(now)?;
         debug!(
             round = row.round,
@@ -53,8 +51,11 @@ impl ServerActor {
         now: SimTime,
         ctx: &mut Context<Self>,
     ) -> Result<(), ServerError> {
-        let round = self.server.round();
-        if round.closed.get().is_none() && round.deadline.is_some_and(|deadline| deadline <= now) {
+        let is_open = self.server.round().closed.get().is_none();
+        if is_open
+            && self.server.wake().is_some_and(|at| at <= now)
+            && self.server.time_is_up(now)? == Next::CloseRound
+        {
             return self.close_round(now, ctx);
         }
         let measured = self.server.evaluate()?;

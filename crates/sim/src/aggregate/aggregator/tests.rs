@@ -1,12 +1,12 @@
 //! The general rule by hand, by enumeration and by property.
 
 use super::*;
-use crate::aggregate::{Draw, RuleConfig};
+use crate::aggregate::{Draw, Participation, RuleConfig, Sgd, WeightingConfig};
 use proptest::prelude::*;
 
 const ALL: Draw = Draw::Uniform { clients: 2, asked: 2 };
 
-fn rule(weighting: Weighting, tau_eff: TauEff, participation: Participation) -> RuleConfig {
+fn rule(weighting: WeightingConfig, tau_eff: TauEff, participation: Participation) -> RuleConfig {
     RuleConfig { weighting, tau_eff, participation }
 }
 
@@ -14,19 +14,23 @@ fn contribution(p: f64, tau: u64) -> Contribution {
     Contribution { client: 0, p, times_drawn: 1, tau, accumulation: tau as f64, discount: 1.0 }
 }
 
+fn aggregator(rule: RuleConfig, draw: Draw) -> Aggregator {
+    Aggregator::new(rule.init(draw).unwrap(), rule.tau_eff, 1, false)
+}
+
 fn aggregate(
     rule: RuleConfig,
     draw: Draw,
     updates: &[(Contribution, f64)],
 ) -> (f64, Applied, Vec<f64>) {
-    let mut sums = Aggregator::new(Weigher { rule, draw }, 1);
+    let mut sums = aggregator(rule, draw);
     sums.restart();
     let add = |(i, (c, delta)): (usize, &(Contribution, f64))| {
-        sums.add(&Contribution { client: i as u32, ..*c }, &[*delta])
+        sums.add(&Contribution { client: i as u32, ..*c }, vec![*delta])
     };
     let raw: Vec<f64> = updates.iter().enumerate().map(add).collect();
     let mut x = [0.0];
-    let applied = sums.apply(&mut x, &mut Optimizer::Sgd { lr: 1.0 }, 0.1);
+    let applied = sums.apply(&mut x, &mut Sgd { lr: 1.0 }, 0.1);
     (x[0], applied, raw.iter().map(|raw| raw * applied.scale).collect())
 }
 
@@ -35,18 +39,18 @@ fn aggregate(
 #[test]
 fn two_clients_by_hand() {
     let updates = [(contribution(0.5, 10), -1.0), (contribution(0.5, 40), -8.0)];
-    let fedavg = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Renormalize);
+    let fedavg = rule(WeightingConfig::FedAvg, TauEff::Accumulation, Participation::Renormalize);
     let (moved, applied, weights) = aggregate(fedavg, ALL, &updates);
     assert!((moved - -4.5).abs() < 1e-15);
     assert_eq!((applied.tau_eff, weights), (25.0, vec![0.2, 0.8]));
 
-    let fednova = rule(Weighting::FedNova, TauEff::Accumulation, Participation::Renormalize);
+    let fednova = rule(WeightingConfig::FedNova, TauEff::Accumulation, Participation::Renormalize);
     let (moved, applied, weights) = aggregate(fednova, ALL, &updates);
     // τ_eff Σ p_i Δ_i/τ_i = 25 · (0.5·(−1/10) + 0.5·(−8/40))
     assert!((moved - -3.75).abs() < 1e-15);
     assert_eq!((applied.tau_eff, weights), (25.0, vec![0.5, 0.5]));
 
-    let fixed = rule(Weighting::FedNova, TauEff::Fixed(4.0), Participation::Renormalize);
+    let fixed = rule(WeightingConfig::FedNova, TauEff::Fixed(4.0), Participation::Renormalize);
     assert!((aggregate(fixed, ALL, &updates).0 - -0.6).abs() < 1e-15);
 }
 
@@ -54,7 +58,7 @@ fn two_clients_by_hand() {
 fn a_missing_client_is_renormalised_away_or_counts_as_no_progress() {
     let arrived = [(contribution(0.25, 8), -2.0)];
     let draw = Draw::Uniform { clients: 4, asked: 2 };
-    for weighting in [Weighting::FedAvg, Weighting::FedNova] {
+    for weighting in [WeightingConfig::FedAvg, WeightingConfig::FedNova] {
         // Algorithm 1: (0.25·8/0.25) · (0.25/0.25) · (−2/8).
         let renormalised = rule(weighting, TauEff::Accumulation, Participation::Renormalize);
         assert_eq!(aggregate(renormalised, draw, &arrived).0, -2.0);
@@ -66,13 +70,13 @@ fn a_missing_client_is_renormalised_away_or_counts_as_no_progress() {
     }
     // Footnote, scheme (i): drawn twice of five draws counts 2/5.
     let twice = [(Contribution { times_drawn: 2, ..contribution(0.25, 8) }, -2.0)];
-    let unbiased = rule(Weighting::FedAvg, TauEff::Accumulation, Participation::Unbiased);
+    let unbiased = rule(WeightingConfig::FedAvg, TauEff::Accumulation, Participation::Unbiased);
     assert_eq!(aggregate(unbiased, Draw::BySize { clients: 4, asked: 5 }, &twice).0, 0.4 * -2.0);
 }
 
 #[test]
 fn nobody_moves_nothing() {
-    let fednova = rule(Weighting::FedNova, TauEff::Fixed(9.0), Participation::Renormalize);
+    let fednova = rule(WeightingConfig::FedNova, TauEff::Fixed(9.0), Participation::Renormalize);
     let (moved, applied, _) = aggregate(fednova, ALL, &[]);
     assert_eq!((moved, applied), (0.0, Applied::default()));
 }
@@ -86,10 +90,10 @@ fn unbiased_schemes_are_unbiased() {
     let delta = [-1.0, 4.0, 2.5];
     let everyone = Draw::Uniform { clients: 3, asked: 3 };
     for (weighting, tau_eff, taus) in [
-        (Weighting::FedAvg, TauEff::Accumulation, [3, 9, 5]),
-        (Weighting::FedNova, TauEff::Fixed(7.0), [3, 9, 5]),
-        (Weighting::FedNova, TauEff::Accumulation, [6, 6, 6]),
-        (Weighting::FedAvg, TauEff::Fixed(7.0), [6, 6, 6]),
+        (WeightingConfig::FedAvg, TauEff::Accumulation, [3, 9, 5]),
+        (WeightingConfig::FedNova, TauEff::Fixed(7.0), [3, 9, 5]),
+        (WeightingConfig::FedNova, TauEff::Accumulation, [6, 6, 6]),
+        (WeightingConfig::FedAvg, TauEff::Fixed(7.0), [6, 6, 6]),
     ] {
         let unbiased = rule(weighting, tau_eff, Participation::Unbiased);
         let moved = |draw, drawn: &[usize]| {
@@ -123,7 +127,7 @@ fn unbiased_schemes_are_unbiased() {
 #[test]
 fn by_size_draws_weigh_the_same() {
     let updates = [(contribution(0.9, 5), -1.0), (contribution(0.1, 5), -3.0)];
-    let config = rule(Weighting::FedNova, TauEff::Accumulation, Participation::Renormalize);
+    let config = rule(WeightingConfig::FedNova, TauEff::Accumulation, Participation::Renormalize);
     let (_, _, weights) = aggregate(config, Draw::BySize { clients: 3, asked: 2 }, &updates);
     assert_eq!(weights, [0.5, 0.5]);
 }
@@ -133,7 +137,7 @@ fn by_size_draws_weigh_the_same() {
 #[test]
 fn inverse_probability_changes_nothing_when_everyone_arrives() {
     let updates = [(contribution(0.75, 10), -1.0), (contribution(0.25, 2), 5.0)];
-    for weighting in [Weighting::FedNova, Weighting::FedAvg, Weighting::Uniform] {
+    for weighting in [WeightingConfig::FedNova, WeightingConfig::FedAvg, WeightingConfig::Uniform] {
         for tau_eff in [TauEff::Accumulation, TauEff::Steps] {
             let of =
                 |participation| aggregate(rule(weighting, tau_eff, participation), ALL, &updates);
@@ -147,7 +151,8 @@ fn inverse_probability_changes_nothing_when_everyone_arrives() {
     let draw = Draw::BySize { clients: 2, asked: 4 };
     let drawn = |p, times_drawn, tau| Contribution { times_drawn, ..contribution(p, tau) };
     let updates = [(drawn(0.75, 3, 10), -1.0), (drawn(0.25, 1, 2), 5.0)];
-    let config = rule(Weighting::FedNova, TauEff::Accumulation, Participation::InverseProbability);
+    let config =
+        rule(WeightingConfig::FedNova, TauEff::Accumulation, Participation::InverseProbability);
     let (_, applied, weights) = aggregate(config, draw, &updates);
     assert_eq!((applied.tau_eff, weights), (8.0, vec![0.75, 0.25]));
 }
@@ -156,18 +161,17 @@ fn inverse_probability_changes_nothing_when_everyone_arrives() {
 /// move the model by their shares, and τ_eff does not depend on who is there.
 #[test]
 fn inverse_probability_gives_everyone_its_share_in_the_long_run() {
-    for weighting in [Weighting::FedNova, Weighting::FedAvg] {
+    for weighting in [WeightingConfig::FedNova, WeightingConfig::FedAvg] {
         let config = rule(weighting, TauEff::Accumulation, Participation::InverseProbability);
         let draw = Draw::Uniform { clients: 2, asked: 2 };
-        let mut sums = Aggregator::new(Weigher { rule: config, draw }, 1);
+        let mut sums = aggregator(config, draw);
         let mut moved = [0.0; 2];
         for round in 1..=3000 {
             sums.restart();
-            let often = sums.add(&contribution(0.5, 8), &[0.0]);
+            let often = sums.add(&contribution(0.5, 8), vec![0.0]);
             let rare = Contribution { client: 1, times_drawn: 2, ..contribution(0.5, 2) };
-            let seldom = if round % 3 == 0 { sums.add(&rare, &[0.0]) } else { 0.0 };
-            let Applied { tau_eff, scale } =
-                sums.apply(&mut [0.0], &mut Optimizer::Sgd { lr: 1.0 }, 0.1);
+            let seldom = if round % 3 == 0 { sums.add(&rare, vec![0.0]) } else { 0.0 };
+            let Applied { tau_eff, scale } = sums.apply(&mut [0.0], &mut Sgd { lr: 1.0 }, 0.1);
             if round > 3 {
                 assert!((tau_eff - 5.0).abs() < 1e-9, "{tau_eff}");
             }
@@ -175,7 +179,7 @@ fn inverse_probability_gives_everyone_its_share_in_the_long_run() {
             moved[1] += tau_eff * scale * seldom;
         }
         // FedAvg counts steps: 8 against 2.
-        let expected = if weighting == Weighting::FedAvg { 4.0 } else { 1.0 };
+        let expected = if weighting == WeightingConfig::FedAvg { 4.0 } else { 1.0 };
         let ratio = moved[0] / moved[1];
         assert!((ratio / expected - 1.0).abs() < 0.01, "{weighting:?}: {ratio}");
     }
@@ -189,7 +193,7 @@ proptest! {
         steps in any::<bool>(),
         unbiased in any::<bool>(),
     ) {
-        let weighting = if fednova { Weighting::FedNova } else { Weighting::FedAvg };
+        let weighting = if fednova { WeightingConfig::FedNova } else { WeightingConfig::FedAvg };
         let tau_eff = if steps { TauEff::Steps } else { TauEff::Accumulation };
         let updates: Vec<_> =
             clients.iter().map(|&(p, tau, delta)| (contribution(p, tau), delta)).collect();
@@ -222,7 +226,7 @@ proptest! {
                 let config = rule(weighting, TauEff::Accumulation, participation);
                 aggregate(config, draw, &updates).0
             };
-            let (a, b) = (moved(Weighting::FedAvg), moved(Weighting::FedNova));
+            let (a, b) = (moved(WeightingConfig::FedAvg), moved(WeightingConfig::FedNova));
             prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} {}", a, b);
         }
     }

@@ -3,6 +3,8 @@
 //! `m ← β₁m + (1 − β₁)δ`, `v` by the method, `x ← x + lr·m/(√v + ε)`, with v₀ = ε². There is no
 //! bias correction, as in that paper.
 
+use super::{AggregatedUpdate, ServerOptimizer};
+
 /// How v follows the squares of the updates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -44,26 +46,39 @@ impl Adaptive {
         let (m, v) = (vec![0.0; len], vec![epsilon * epsilon; len]);
         Adaptive { moment, lr, beta1, epsilon, m, v }
     }
+}
 
-    pub(super) fn apply(&mut self, x: &mut [f64], direction: &[f64], factor: f64) {
+impl ServerOptimizer for Adaptive {
+    fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
         let moments = self.m.iter_mut().zip(&mut self.v);
-        for ((x, (m, v)), direction) in x.iter_mut().zip(moments).zip(direction) {
-            let update = factor * direction;
+        for ((x, (m, v)), direction) in x.iter_mut().zip(moments).zip(update.direction) {
+            let update = update.factor * direction;
             *m = self.beta1 * *m + (1.0 - self.beta1) * update;
             *v = self.moment.next(*v, update * update);
             *x += self.lr * *m / (v.sqrt() + self.epsilon);
         }
     }
+
+    fn save(&self) -> Vec<f64> {
+        [&self.m[..], &self.v].concat()
+    }
+
+    fn load(&mut self, state: &[f64]) {
+        let (m, v) = state.split_at(self.m.len());
+        self.m.copy_from_slice(m);
+        self.v.copy_from_slice(v);
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::update as of;
     use super::*;
 
     fn end(moment: Moment, updates: &[f64]) -> f64 {
         let mut adaptive = Adaptive::new(moment, 0.1, 0.5, 0.5, 1);
         let mut x = [0.0];
-        updates.iter().for_each(|update| adaptive.apply(&mut x, &[*update], 1.0));
+        updates.iter().for_each(|update| adaptive.apply(&mut x, &of(&[*update], 1.0, 0.1)));
         x[0]
     }
 

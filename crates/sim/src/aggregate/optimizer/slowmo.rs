@@ -4,6 +4,8 @@
 //! Dividing by the clients' learning rate keeps the buffer in units of a gradient, so that it
 //! means the same before and after the rate is changed by its schedule.
 
+use super::{AggregatedUpdate, ServerOptimizer};
+
 /// Momentum over rounds.
 pub struct SlowMo {
     lr: f64,
@@ -16,8 +18,11 @@ impl SlowMo {
     pub(super) fn new(lr: f64, momentum: f64, len: usize) -> Self {
         SlowMo { lr, momentum, buffer: vec![0.0; len] }
     }
+}
 
-    pub(super) fn apply(&mut self, x: &mut [f64], direction: &[f64], factor: f64, client_lr: f64) {
+impl ServerOptimizer for SlowMo {
+    fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
+        let AggregatedUpdate { direction, factor, client_lr, .. } = *update;
         for ((x, u), direction) in x.iter_mut().zip(&mut self.buffer).zip(direction) {
             let update = factor * direction;
             let carried = self.momentum * *u;
@@ -26,11 +31,20 @@ impl SlowMo {
             *u = carried + update / client_lr;
         }
     }
+
+    fn save(&self) -> Vec<f64> {
+        self.buffer.clone()
+    }
+
+    fn load(&mut self, state: &[f64]) {
+        self.buffer.copy_from_slice(state);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Optimizer;
+    use super::super::Sgd;
+    use super::super::tests::update as of;
     use super::*;
 
     fn moves(slowmo: &mut SlowMo, updates: &[(f64, f64)]) -> Vec<f64> {
@@ -38,7 +52,7 @@ mod tests {
         updates
             .iter()
             .map(|(update, lr)| {
-                slowmo.apply(&mut x, &[*update], 1.0, *lr);
+                slowmo.apply(&mut x, &of(&[*update], 1.0, *lr));
                 x[0]
             })
             .collect()
@@ -47,12 +61,12 @@ mod tests {
     #[test]
     fn no_momentum_is_plain_to_the_bit() {
         let mut with = SlowMo::new(0.7, 0.0, 3);
-        let mut plain = Optimizer::Sgd { lr: 0.7 };
+        let mut plain = Sgd { lr: 0.7 };
         let (mut a, mut b) = ([0.1, -0.2, 3.0], [0.1, -0.2, 3.0]);
         for round in 1..20 {
             let direction = [0.3 / f64::from(round), -1.7, 0.01];
-            with.apply(&mut a, &direction, 1.3, 0.05);
-            plain.apply(&mut b, &direction, 1.3, 0.05);
+            with.apply(&mut a, &of(&direction, 1.3, 0.05));
+            plain.apply(&mut b, &of(&direction, 1.3, 0.05));
         }
         assert_eq!(a.map(f64::to_bits), b.map(f64::to_bits));
     }

@@ -12,13 +12,19 @@
 #[cfg(test)]
 mod tests;
 
-use super::Feedback;
 use super::draw::uniform;
+use super::{Feedback, KeyedRng, Selector, View};
 use crate::clock::Span;
 use crate::policy::OortConfig;
 use crate::random::Stream;
+use crate::record::Outcome;
 use rand::RngExt;
 use std::sync::Arc;
+
+/// The random stream that clients of known worth are drawn from.
+const KNOWN: u64 = 2;
+/// The random stream that the others are drawn from.
+const UNEXPLORED: u64 = 3;
 
 /// Nothing is known of a client.
 const UNTRIED: u32 = u32::MAX;
@@ -36,7 +42,7 @@ const PACE_ROUNDS: u64 = 20;
 const PACE: [f64; 2] = [30.0, 5.0];
 
 /// What is known of clients.
-pub(super) struct Oort {
+pub struct Oort {
     config: OortConfig,
     p: Arc<[f64]>,
     /// Where in `known` a client stands, or [`UNTRIED`].
@@ -73,10 +79,10 @@ impl Oort {
         Oort { config, p, places, known: Vec::new(), stretches: Vec::new() }
     }
 
-    /// A client is back. Who came too late to be looked at is worth what it was before.
-    pub fn heard(&mut self, client: u32, Feedback { round, duration, norm }: Feedback) {
+    /// An update that came too late to be looked at leaves what its client is worth as it was.
+    fn note(&mut self, client: u32, round: u64, duration: Span, norm: f64) {
         let share = self.p[client as usize];
-        let utility = norm.map(|norm| share * norm).filter(|utility| utility.is_finite());
+        let utility = Some(share * norm).filter(|utility| utility.is_finite());
         if let Some(utility) = utility {
             let stretch = (round.max(1) - 1) / PACE_ROUNDS;
             let stretches = self.stretches.len().max(stretch as usize + 1);
@@ -95,16 +101,16 @@ impl Oort {
     }
 
     /// `wanted` of more `free` clients: some who were never heard, others by what they are worth.
-    pub fn choose(
+    fn choose(
         &self,
         round: u64,
         [mut by_worth, mut by_chance]: [Stream; 2],
         wanted: usize,
         free: usize,
-        busy: impl Fn(u32) -> bool,
+        available: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
         let known: Vec<Known> =
-            self.known.iter().filter(|known| !busy(known.client)).copied().collect();
+            self.known.iter().filter(|known| available(known.client)).copied().collect();
         let untried = free - known.len();
         // A part in 10⁹ is forgiven so that 0.2 of 5 is 1.
         let explored = (self.exploration(round) * wanted as f64 - 1e-9).ceil() as usize;
@@ -112,8 +118,8 @@ impl Oort {
         let mut chosen =
             draw_by_score(self.scores(round, &known), wanted - explored, &mut by_worth);
         if explored > 0 {
-            let passed = |client| self.places[client as usize] != UNTRIED || busy(client);
-            chosen.extend(uniform(self.p.len(), explored, untried, &mut by_chance, passed));
+            let is_untried = |client| self.places[client as usize] == UNTRIED && available(client);
+            chosen.extend(uniform(self.p.len(), explored, untried, &mut by_chance, is_untried));
         }
         chosen
     }
@@ -168,6 +174,25 @@ impl Oort {
         let percentile = (first + more * relaxed as f64).min(100.0);
         let mut durations: Vec<Span> = self.known.iter().map(|known| known.duration).collect();
         part_of(&mut durations, percentile / 100.0, Span::cmp)
+    }
+}
+
+impl Selector for Oort {
+    fn select(&mut self, view: &View<'_>, rng: &KeyedRng) -> Vec<u32> {
+        if view.wanted >= view.available_count {
+            return view.available_clients().collect();
+        }
+        let rngs = [KNOWN, UNEXPLORED].map(|number| rng.stream(number));
+        let available = |client: u32| view.available[client as usize];
+        self.choose(view.round, rngs, view.wanted, view.available_count, available)
+    }
+
+    fn heard(&mut self, feedback: &Feedback) {
+        // A client that vanished says nothing of what it is worth.
+        if !matches!(feedback.outcome, Outcome::Dropped | Outcome::Offline) {
+            let Feedback { client, round, duration, norm, .. } = *feedback;
+            self.note(client, round, duration, norm);
+        }
     }
 }
 

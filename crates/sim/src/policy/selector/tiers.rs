@@ -7,10 +7,14 @@
 //! here.
 
 use super::draw::uniform;
+use super::{Drawing, KeyedRng, Needs, Selector, View};
 use crate::random::{Stream, index};
 
+/// The random stream that a tier and its clients are drawn from.
+const STREAM: u64 = 4;
+
 /// All clients by speed, cut into tiers.
-pub(super) struct Tiers {
+pub struct Tiers {
     /// Fastest first.
     order: Vec<u32>,
     count: usize,
@@ -32,17 +36,17 @@ impl Tiers {
 
     /// `wanted` clients of a tier that has as many who are free; where none has, all who are free
     /// of the tier that has most of them (the fastest such tier).
-    pub fn choose(
+    fn choose(
         &self,
         rng: &mut Stream,
         wanted: usize,
         free: usize,
-        busy: impl Fn(u32) -> bool,
+        available: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
         let all_free = free == self.order.len();
         let free_of = |tier: &[u32]| match all_free {
             true => tier.len(),
-            false => tier.iter().filter(|client| !busy(**client)).count(),
+            false => tier.iter().filter(|client| available(**client)).count(),
         };
         let free: Vec<usize> = (0..self.count).map(|tier| free_of(self.tier(tier))).collect();
         let enough: Vec<usize> = (0..self.count).filter(|tier| free[*tier] >= wanted).collect();
@@ -51,8 +55,25 @@ impl Tiers {
             _ => enough[index(rng, enough.len() as u32) as usize],
         };
         let (tier, free) = (self.tier(number), free[number]);
-        let places = uniform(tier.len(), wanted.min(free), free, rng, |at| busy(tier[at as usize]));
+        let is_available = |at: u32| available(tier[at as usize]);
+        let places = uniform(tier.len(), wanted.min(free), free, rng, is_available);
         places.into_iter().map(|at| tier[at as usize]).collect()
+    }
+}
+
+impl Selector for Tiers {
+    fn select(&mut self, view: &View<'_>, rng: &KeyedRng) -> Vec<u32> {
+        let available = |client: u32| view.available[client as usize];
+        self.choose(&mut rng.stream(STREAM), view.wanted, view.available_count, available)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Availability
+    }
+
+    /// Every client is asked as often as if it were drawn uniformly.
+    fn drawing(&self) -> Drawing {
+        Drawing::Uniform
     }
 }
 
@@ -69,7 +90,7 @@ mod tests {
     fn choose(tiers: &Tiers, round: u64, wanted: usize, busy: &[u32]) -> Vec<u32> {
         let mut rng = stream(1, Purpose::Selection, 4, round);
         let free = tiers.order.len() - busy.len();
-        tiers.choose(&mut rng, wanted, free, |client| busy.contains(&client))
+        tiers.choose(&mut rng, wanted, free, |client| !busy.contains(&client))
     }
 
     #[test]

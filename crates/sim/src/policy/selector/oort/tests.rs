@@ -15,14 +15,17 @@ fn oort(config: OortConfig, p: &[f64]) -> Oort {
     Oort::new(config, p.into())
 }
 
-fn feedback(round: u64, duration: u64, norm: f64) -> Feedback {
-    Feedback { round, duration: seconds(duration), norm: Some(norm) }
+impl Oort {
+    /// Hears of a client: the round, how many seconds it took, the norm.
+    fn hear(&mut self, client: u32, (round, duration, norm): (u64, u64, f64)) {
+        self.note(client, round, seconds(duration), norm);
+    }
 }
 
 fn choose(oort: &Oort, round: u64, wanted: usize, busy: impl Fn(u32) -> bool) -> Vec<u32> {
     let rngs = [2, 3].map(|drawn| stream(1, Purpose::Selection, drawn, round));
     let free = (0..oort.p.len() as u32).filter(|client| !busy(*client)).count();
-    let mut chosen = oort.choose(round, rngs, wanted, free, busy);
+    let mut chosen = oort.choose(round, rngs, wanted, free, |client| !busy(client));
     chosen.sort_unstable();
     assert!(chosen.windows(2).all(|pair| pair[0] < pair[1]), "nobody twice: {chosen:?}");
     assert_eq!(chosen.len(), wanted);
@@ -41,7 +44,7 @@ fn asked(
         for client in choose(oort, round, wanted, |_| false) {
             counts[client as usize] += 1;
             let (duration, norm) = back(client);
-            oort.heard(client, feedback(round, duration, norm));
+            oort.hear(client, (round, duration, norm));
         }
     }
     counts
@@ -60,14 +63,14 @@ fn scores_by_hand() {
     let mut oort = oort(in_two_seconds(), &[0.1, 0.2, 0.3, 0.4]);
     assert_scores(&oort, 5, &[]);
     // Utilities 1, 2 and 3; the last takes twice as long as it should: (2/4)².
-    oort.heard(0, feedback(1, 1, 10.0));
-    oort.heard(1, feedback(2, 2, 10.0));
-    oort.heard(2, feedback(4, 4, 10.0));
+    oort.hear(0, (1, 1, 10.0));
+    oort.hear(1, (2, 2, 10.0));
+    oort.hear(2, (4, 4, 10.0));
     let rare = |since: f64| (0.1 * 5f64.ln() / since).sqrt();
     let [low, middle] = [0.001 / 2.001 + rare(1.0), 1.001 / 2.001 + rare(2.0)];
     assert_scores(&oort, 5, &[low, middle, (1.0 + rare(4.0)) / 4.0]);
     // Heard again it is quicker and worth less: now the last is worth most, 1 as before.
-    oort.heard(2, feedback(5, 2, 5.0));
+    oort.hear(2, (5, 2, 5.0));
     let (least, range) = (0.999, 2.0 - 0.999);
     let rest = [1.001 / range + rare(2.0), (1.5 - least) / range + rare(5.0)];
     assert_scores(&oort, 5, &[0.001 / range + rare(1.0), rest[0], rest[1]]);
@@ -76,28 +79,28 @@ fn scores_by_hand() {
 #[test]
 fn nothing_heard_is_worth_nothing_and_the_unheard_is_worth_the_mean() {
     let mut oort = oort(in_two_seconds(), &[0.25; 4]);
-    oort.heard(0, feedback(1, 1, 4.0));
-    oort.heard(1, feedback(1, 1, 8.0));
-    oort.heard(2, Feedback { norm: None, ..feedback(1, 1, 0.0) });
-    oort.heard(3, feedback(1, 1, 0.0));
+    oort.hear(0, (1, 1, 4.0));
+    oort.hear(1, (1, 1, 8.0));
+    oort.hear(2, (1, 1, f64::NAN));
+    oort.hear(3, (1, 1, 0.0));
     let range = 2.0 - 0.999;
     // The mean of 1, 2 and 0 is 1.
     assert_scores(&oort, 1, &[0.001 / range, 1.0, 0.001 / range, 0.0]);
     // Too late to be looked at: as before, but for how long it took.
-    oort.heard(1, Feedback { norm: None, ..feedback(2, 4, 0.0) });
+    oort.hear(1, (2, 4, f64::NAN));
     assert_eq!(oort.known[1].utility, Some(2.0));
     assert_eq!((oort.known[1].round, oort.known[1].duration), (2, seconds(4)));
     // A model that has blown up tells nothing.
-    oort.heard(0, feedback(3, 1, f64::NAN));
-    oort.heard(0, feedback(3, 1, f64::INFINITY));
+    oort.hear(0, (3, 1, f64::NAN));
+    oort.hear(0, (3, 1, f64::INFINITY));
     assert_eq!(oort.known[0].utility, Some(1.0));
 }
 
 #[test]
 fn outliers_are_clipped() {
     let mut oort = oort(in_two_seconds(), &[0.025; 40]);
-    (0..40).for_each(|client| oort.heard(client, feedback(1, 1, f64::from(client + 1))));
-    oort.heard(39, feedback(1, 1, 1e9));
+    (0..40).for_each(|client| oort.hear(client, (1, 1, f64::from(client + 1))));
+    oort.hear(39, (1, 1, 1e9));
     let scores = oort.scores(1, &oort.known);
     // 5 % of 40 are as good as the best that is not among them.
     assert_eq!([scores[38].score, scores[39].score], [1.0; 2]);
@@ -108,7 +111,7 @@ fn outliers_are_clipped() {
 fn the_scale_of_gradients_does_not_matter() {
     let scores = |scale: f64| {
         let mut oort = oort(in_two_seconds(), &[0.2; 5]);
-        (0..5).for_each(|client| oort.heard(client, feedback(1, 1, scale * f64::from(client + 1))));
+        (0..5).for_each(|client| oort.hear(client, (1, 1, scale * f64::from(client + 1))));
         oort.scores(9, &oort.known).iter().map(|scored| scored.score).collect::<Vec<_>>()
     };
     for (one, other) in scores(1.0).into_iter().zip(scores(1e-12)) {
@@ -149,7 +152,7 @@ fn only_the_best_are_drawn_and_by_score() {
 fn exploration_falls_from_round_to_round() {
     let untried = |round: u64, known: u32, wanted: usize| {
         let mut oort = oort(OortConfig::PUBLISHED, &[0.01; 100]);
-        (0..known).for_each(|client| oort.heard(client, feedback(1, 1, 1.0)));
+        (0..known).for_each(|client| oort.hear(client, (1, 1, 1.0)));
         choose(&oort, round, wanted, |_| false).iter().filter(|client| **client >= known).count()
     };
     // ⌈0.9·10⌉, ⌈0.9·0.98·10⌉, ⌈0.9·0.98⁹·10⌉ = ⌈7.504⌉, and 0.2 at last.
@@ -161,7 +164,7 @@ fn exploration_falls_from_round_to_round() {
 #[test]
 fn the_untried_are_drawn_evenly() {
     let mut oort = oort(OortConfig::PUBLISHED, &[1.0 / 60.0; 60]);
-    (0..20).for_each(|client| oort.heard(client, feedback(1, 1, 1.0)));
+    (0..20).for_each(|client| oort.hear(client, (1, 1, 1.0)));
     let mut counts = [0; 60];
     for round in 1..=4000 {
         for client in choose(&oort, round, 10, |_| false) {
@@ -217,7 +220,7 @@ fn the_busy_are_never_chosen() {
         let busy = |client: u32| (u64::from(client) + round).is_multiple_of(3);
         for client in choose(&oort, round, 5, busy) {
             assert!(!busy(client));
-            oort.heard(client, feedback(round, 1, 1.0));
+            oort.hear(client, (round, 1, 1.0));
         }
     }
 }
@@ -225,9 +228,9 @@ fn the_busy_are_never_chosen() {
 #[test]
 fn the_order_in_which_clients_are_heard_does_not_matter() {
     let [mut one, mut other] = [(); 2].map(|()| oort(OortConfig::PUBLISHED, &[0.1; 10]));
-    let told = |client: u32| feedback(1, u64::from(1 + client % 3), 1.0 + f64::from(client % 4));
-    (0..8).for_each(|client| one.heard(client, told(client)));
-    (0..8).rev().for_each(|client| other.heard(client, told(client)));
+    let told = |client: u32| (1, u64::from(1 + client % 3), 1.0 + f64::from(client % 4));
+    (0..8).for_each(|client| one.hear(client, told(client)));
+    (0..8).rev().for_each(|client| other.hear(client, told(client)));
     for round in 2..200 {
         assert_eq!(choose(&one, round, 3, |_| false), choose(&other, round, 3, |_| false));
     }
@@ -237,12 +240,12 @@ fn the_order_in_which_clients_are_heard_does_not_matter() {
 fn the_preferred_round_is_a_percentile_that_grows_when_less_is_heard() {
     let mut oort = oort(OortConfig::PUBLISHED, &[0.1; 10]);
     assert_eq!(oort.preferred(1), None, "nobody was heard");
-    (0..10).for_each(|client| oort.heard(client, feedback(1, u64::from(client) + 1, 1.0)));
+    (0..10).for_each(|client| oort.hear(client, (1, u64::from(client) + 1, 1.0)));
     assert_eq!(oort.preferred(2), Some(seconds(4)), "three of ten are quicker");
     // Rounds 1 to 20 brought 1, 21 to 40 bring 0.8: 35 % from round 41 on, and so on.
-    (0..8).for_each(|client| oort.heard(client, feedback(21, u64::from(client) + 1, 1.0)));
-    (0..6).for_each(|client| oort.heard(client, feedback(41, u64::from(client) + 1, 1.0)));
-    (0..9).for_each(|client| oort.heard(client, feedback(61, u64::from(client) + 1, 1.0)));
+    (0..8).for_each(|client| oort.hear(client, (21, u64::from(client) + 1, 1.0)));
+    (0..6).for_each(|client| oort.hear(client, (41, u64::from(client) + 1, 1.0)));
+    (0..9).for_each(|client| oort.hear(client, (61, u64::from(client) + 1, 1.0)));
     let at = |round| oort.preferred(round).unwrap().nanos() / 1_000_000_000;
     assert_eq!([40, 41, 60, 61, 80, 81, 900].map(at), [4, 4, 4, 5, 5, 5, 5]);
     let given = Oort { config: in_two_seconds(), ..oort };

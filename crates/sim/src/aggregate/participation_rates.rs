@@ -3,7 +3,7 @@
 //! Clients that often miss the deadline are heard less than their share, whatever the weights of
 //! those who arrive: the model leans towards the punctual. Weighing an update by p_i/π_i, with π_i
 //! the client's chance to be used in a round, gives everybody its share in the long run
-//! (Horvitz and Thompson). π_i is nobody's to know, so it is estimated as the run goes on. A
+//! (Horvitz and Thompson). π_i is unknown, so it is estimated as the run goes on. A
 //! client that is *always* late is never heard, and no weight can help it: that is what the
 //! missing mass tells.
 //!
@@ -13,7 +13,7 @@
 use super::{Contribution, Draw};
 
 /// What has been heard of each client so far.
-pub struct Census {
+pub struct ParticipationRates {
     draw: Draw,
     rounds: f64,
     /// By client.
@@ -29,11 +29,11 @@ struct Seen {
     tau: f64,
 }
 
-impl Census {
+impl ParticipationRates {
     /// Nobody has been heard yet.
     pub fn new(draw: Draw) -> Self {
         let seen = vec![Seen::default(); draw.clients()];
-        Census { draw, rounds: 0.0, seen, heard: [0.0; 3] }
+        ParticipationRates { draw, rounds: 0.0, seen, heard: [0.0; 3] }
     }
 
     /// Another round begins.
@@ -88,17 +88,17 @@ mod tests {
 
     #[test]
     fn the_chance_of_the_punctual_is_one_and_that_of_others_is_found() {
-        let mut census = Census::new(Draw::Uniform { clients: 2, asked: 2 });
+        let mut rates = ParticipationRates::new(Draw::Uniform { clients: 2, asked: 2 });
         let mut chances = [0.0; 2];
         for round in 1..=1000u64 {
-            census.next_round();
-            chances[0] = census.hear(&contribution(0, 10), 0.5);
+            rates.next_round();
+            chances[0] = rates.hear(&contribution(0, 10), 0.5);
             assert_eq!(chances[0], 1.0);
             if round % 4 == 0 {
-                chances[1] = census.hear(&contribution(1, 2), 0.5);
+                chances[1] = rates.hear(&contribution(1, 2), 0.5);
             }
         }
         assert!((chances[1] - 0.25).abs() < 0.001, "{}", chances[1]);
-        assert_eq!(census.means(), [6.0, 6.0]);
+        assert_eq!(rates.means(), [6.0, 6.0]);
     }
 }
