@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod images;
 mod inspect;
+mod plugin_task;
 mod split_file;
 mod table;
 
@@ -21,9 +22,13 @@ pub use error::DataError;
 pub use gruppetto_sim::data::*;
 pub use images::{KNOWN, Known, Places};
 pub use inspect::{Glyphs, Heterogeneity, Inspection};
+pub use plugin_task::PluginTask;
 pub use split_file::read_split;
 pub use table::{TableConfig, parse_bytes};
 
+use crate::metric::Metric;
+use crate::plugins::PluginError;
+use crate::train::TaskDescription;
 use std::sync::Arc;
 
 /// The learning problem of a scenario, validated.
@@ -46,6 +51,24 @@ pub enum TaskKind {
     Synthetic(SyntheticConfig),
     /// Images or tables from files.
     Files(FilesConfig),
+    /// A task of the user's own.
+    Plugin(PluginTask),
+}
+
+impl TaskKind {
+    /// Whether a metric is measured.
+    pub fn measures(&self, metric: Metric) -> bool {
+        match self {
+            TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
+            TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
+            TaskKind::Files(files) => match metric {
+                Metric::TestAccuracy => !files.data.test.is_empty() && files.data.classes > 0,
+                Metric::TestLoss => !files.data.test.is_empty(),
+                metric => !matches!(metric, Metric::Distance),
+            },
+            TaskKind::Plugin(plugin) => plugin.known().metrics.contains(&metric),
+        }
+    }
 }
 
 /// The model's starting point.
@@ -61,6 +84,17 @@ pub enum Init {
     File(std::path::PathBuf),
 }
 
+/// The clients' shares cannot be known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// The data cannot be spread over the clients with this seed.
+    #[error("[task.partition]: {0}")]
+    Partition(#[from] PartitionError),
+    /// The plug-in refuses.
+    #[error("[task] kind: {0}")]
+    Plugin(#[from] PluginError),
+}
+
 /// How the data is spread: all that the schedule of a run needs to know of the task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
@@ -73,7 +107,7 @@ pub struct Shares {
 impl TaskConfig {
     /// p_i and n_i without drawing the data itself. Fails only where a data set cannot be spread as
     /// asked with this seed; a scenario that was read is known not to, for its own seeds.
-    pub fn shares(&self, seed: u64) -> Result<Shares, PartitionError> {
+    pub fn shares(&self, seed: u64) -> Result<Shares, ShareError> {
         let by_size = |samples: Vec<u32>| {
             let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
             Shares { p: samples.iter().map(|&n| f64::from(n) / all).collect(), samples }
@@ -89,6 +123,10 @@ impl TaskConfig {
             }
             TaskKind::Files(files) => {
                 by_size(files.partition.sizes(&files.data, self.clients, seed)?)
+            }
+            TaskKind::Plugin(plugin) => {
+                let TaskDescription { p, samples, .. } = plugin.description(seed)?;
+                Shares { p, samples }
             }
         })
     }
@@ -111,6 +149,8 @@ impl TaskConfig {
                 };
                 data.bytes() as f64 + copied
             }
+            // Only the plug-in knows.
+            TaskKind::Plugin(_) => 0.0,
         }
     }
 
@@ -127,6 +167,10 @@ impl TaskConfig {
                 4.0 * (samples * features * classes) as f64
             }
             TaskKind::Files(files) => samples as f64 * files.cost.flops,
+            TaskKind::Plugin(plugin) => {
+                let [fixed, each] = plugin.known().flops;
+                fixed + each * samples as f64
+            }
         }
     }
 
@@ -135,7 +179,7 @@ impl TaskConfig {
         match &self.kind {
             // What a layer gives and what is made of it, in single precision.
             TaskKind::Files(files) => 2.0 * 4.0 * EVALUATED_TOGETHER as f64 * files.cost.units,
-            TaskKind::Quadratic(_) | TaskKind::Synthetic(_) => 0.0,
+            TaskKind::Quadratic(_) | TaskKind::Synthetic(_) | TaskKind::Plugin(_) => 0.0,
         }
     }
 
@@ -145,6 +189,7 @@ impl TaskConfig {
             TaskKind::Quadratic(quadratic) => quadratic.dim,
             TaskKind::Synthetic(synthetic) => synthetic.classes * (synthetic.features + 1),
             TaskKind::Files(files) => files.cost.parameters,
+            TaskKind::Plugin(plugin) => plugin.known().parameters,
         }
     }
 }

@@ -35,6 +35,10 @@ pub mod run;
 pub mod scenario;
 pub mod watch;
 
+pub use plugins::Plugins;
+pub use run::{Options, run};
+pub use scenario::Scenario;
+
 pub use gruppetto_sim::{
     actors, aggregate, client, clock, compress, device, matrix, metric, observer, participation,
     policy, random, record, server, solver, theory, train, units,

@@ -217,7 +217,8 @@ fn run_all(
             let one =
                 One { scenario, variant, seed, builder, pacemaker, folder, detail, interrupt };
             info!(variant = variant.name, seed, "run begins");
-            let observers = plugins.observers(&RunContext { variant, seed });
+            let observers =
+                plugins.observers(&RunContext::new(&variant.name, seed, &variant.plan.stop));
             let result = one.run(&mut files, observers, (summary, findings));
             one.log_end(&result, summary);
             result?;

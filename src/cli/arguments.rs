@@ -10,6 +10,7 @@ use super::trace::TraceCommand;
 use super::watch::WatchArguments;
 use crate::actors::Pacemaker;
 use crate::bench::Part;
+use crate::plugins::Plugins;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
@@ -131,7 +132,7 @@ impl ScenarioArguments {
     pub(super) fn load_with(&self, more: Option<String>) -> Result<Scenario, ScenarioError> {
         let texts = self.set.iter().chain(&more);
         let overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        Scenario::load(&self.file, &overrides, self.seed)
+        Scenario::load_with(&self.file, &overrides, self.seed, &Plugins::new())
     }
 }
 

@@ -17,16 +17,16 @@ const PERIOD: Duration = Duration::from_millis(60);
 pub(super) fn plugins(scenario: &Scenario) -> Plugins {
     let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     let (width, repeats) = (width.min(20), scenario.repeats);
-    Plugins::new().observer(move |&RunContext { variant, seed, .. }| {
+    Plugins::new().observer(move |&RunContext { variant, seed, stop, .. }| {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{prefix} {bar:16.cyan/dim} {wide_msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
         let seeds = if repeats > 1 { format!(" seed {seed}") } else { String::new() };
-        bar.set_prefix(format!("{:width$}{seeds}", variant.name));
+        bar.set_prefix(format!("{variant:width$}{seeds}"));
         if bar.is_hidden() {
             return None;
         }
-        Some(Box::new(Bar::new(bar, variant.plan.stop.clone())))
+        Some(Box::new(Bar::new(bar, stop.clone())))
     })
 }
 

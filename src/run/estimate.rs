@@ -1,6 +1,6 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
-use super::build::{BuildError, Built, build, payload, rule_in_words, stored_parameters};
+use super::build::{BuildError, Built, build, rule_in_words, stored_parameters};
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
 use crate::policy::Close;
@@ -127,7 +127,7 @@ fn estimate_one(
         clients: plan.task.clients,
         classes: world.fleet.class_names().into_iter().zip(counts).collect(),
         parameters: plan.task.parameters(),
-        payload: payload(plan),
+        payload: plan.payload(),
         asked,
         tau,
         no_step,

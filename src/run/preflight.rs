@@ -87,7 +87,7 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
         return schedule;
     }
     let typical = match &plan.task.kind {
-        TaskKind::Quadratic(_) | TaskKind::Files(_) => 0.0,
+        TaskKind::Quadratic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => 0.0,
         TaskKind::Synthetic(task) => task.size.typical(),
     };
     let data = plan.task.data_bytes(clients * typical);

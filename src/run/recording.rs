@@ -13,9 +13,10 @@ mod times;
 mod told;
 mod trips;
 
-use super::build::{BuildError, assemble, payload};
+use super::build::{BuildError, assemble};
 use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig};
+use crate::plugins::Plugins;
 use crate::policy::Close;
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
@@ -76,7 +77,7 @@ pub enum RecordError {
 pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
     let summary = Told::read(&run.join("summary.json"))?;
     let path = run.join("scenario.toml");
-    let scenario = Scenario::load(&path, &[], None)?;
+    let scenario = Scenario::load(&path, &Plugins::new())?;
     let (variant, seed) = choose(&scenario, choice)?;
     let csv = run.join("clients.csv");
     if scenario.record_clients != RecordClients::All {
@@ -109,7 +110,7 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     let end = parts.all.iter().map(Part::end).max().unwrap_or(0);
     let comings = comings(plan, seed, &world.fleet, &rounds, end)?;
     let player = Player {
-        payload: payload(plan),
+        payload: plan.payload(),
         world: &world,
         dues: &dues,
         one_by_one: plan.server.close.is_asynchronous(),

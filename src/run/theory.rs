@@ -163,7 +163,7 @@ fn largest_stretch(plan: &Plan) -> Option<f64> {
 pub(super) fn problem(plan: &Plan, seed: u64, p: &[f64]) -> Option<Quadratic> {
     match &plan.task.kind {
         TaskKind::Quadratic(config) => Some(config.init(seed, p)),
-        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
+        _ => None,
     }
 }
 

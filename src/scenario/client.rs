@@ -49,14 +49,16 @@ fn rounds(root: &mut Section<'_>) -> Option<u64> {
 fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {
     match (node, task) {
         (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
-        (None, TaskKind::Synthetic(_) | TaskKind::Files(_)) => Ok(Batch::Size(20)),
+        (None, TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => {
+            Ok(Batch::Size(20))
+        }
         (Some(Node { value: Raw::String(text), .. }), _) if text == "full" => Ok(Batch::Full),
         (Some(node), TaskKind::Quadratic(_)) => Err(node
             .at
             .error("a quadratic task has no samples to batch")
             .expected("no `batch`, or \"full\"")
             .help("for noisy gradients set `gradient_noise` in [task]")),
-        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_)) => node
+        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => node
             .whole("batch", 1..=1_000_000_000)
             .map(|size| Batch::Size(size as usize))
             .map_err(|error| error.note("or \"full\": all samples of a client in every step")),
@@ -78,7 +80,7 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError
                     .error("a quadratic task has no samples to pass over")
                     .expected("{ steps = … } or { until = \"deadline\" }"));
             }
-            TaskKind::Synthetic(_) | TaskKind::Files(_) => {
+            TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => {
                 let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
                 let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
                 let last = section.get("last_batch");

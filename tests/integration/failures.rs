@@ -7,7 +7,9 @@ use gruppetto::policy::{Amount, WorkConfig, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
 use gruppetto::train::Training;
-use gruppetto::train::{Job, LocalRun, Measured, Model, Pool, Tensor, TensorError, Trainer};
+use gruppetto::train::{
+    Job, LocalRun, Measured, Model, Pool, TaskDescription, Tensor, TensorError, Trainer,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,6 +33,9 @@ struct Breaks {
 }
 
 impl Trainer for Breaks {
+    fn description(&self) -> TaskDescription {
+        self.inner.description()
+    }
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         self.inner.start(seed, std)
     }

@@ -18,6 +18,7 @@ mod deep_scenarios;
 mod devices;
 mod divergence;
 mod equivalences;
+mod examples;
 mod expectations;
 mod failures;
 mod full_disk;

@@ -171,7 +171,8 @@ fn errors_of_a_trace_carry_its_own_words() {
         ("\u{1f}\u{8b}", &["line 1"]),
     ] {
         fs::write(folder.path().join("t.csv"), trace).unwrap();
-        let error = Scenario::load(&file, &[], None).unwrap_err().to_string();
+        let error =
+            Scenario::load(&file, &gruppetto::plugins::Plugins::new()).unwrap_err().to_string();
         let flat = error.split_whitespace().collect::<Vec<_>>().join(" ");
         for piece in [&["s.toml:5:9"][..], pieces].concat() {
             assert!(flat.contains(piece), "no `{piece}` in\n{error}");

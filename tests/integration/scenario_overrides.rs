@@ -260,7 +260,7 @@ fn the_resolved_scenario_finds_its_files() {
         trace = { file = \"traces/t.csv\" }\navailability = { trace = \"traces/t.csv\" }\n\
         [[variant]]\nname = \"v\"\nset = { task.init.file = \"./x.safetensors\", fleet.class.d.trace = \"traces/t.csv\" }\n";
     fs::write(&file, text).unwrap();
-    let scenario = Scenario::load(&file, &[], None).unwrap();
+    let scenario = Scenario::load(&file, &gruppetto::plugins::Plugins::new()).unwrap();
     let expected = Init::File(folder.path().join("x.safetensors"));
     assert_eq!(scenario.variants[0].plan.task.init, expected);
     assert_round_trip(&scenario);

@@ -332,7 +332,7 @@ fn measured_columns_are_read_beside_the_scenario() {
             "name = \"t\"\nstop.rounds = 5\n[[fleet.class]]\nname = \"d\"\nstep_time = {step}\nuplink = {uplink}\n"
         );
         fs::write(&file, text).unwrap();
-        Scenario::load(&file, &[], None)
+        Scenario::load(&file, &gruppetto::plugins::Plugins::new())
     };
     let step = "{ empirical = \"phones.csv\", column = \"ms\", unit = \"ms\" }";
     let link = "{ empirical = \"phones.csv\", column = \"link\", max = \"1Mbps\" }";

@@ -20,7 +20,8 @@ fn scenarios(folder: &str) -> Vec<PathBuf> {
 
 fn load(file: &Path, set: &[&str]) -> Scenario {
     let overrides: Vec<Override> = set.iter().map(|text| Override::parse(text).unwrap()).collect();
-    let scenario = Scenario::load(file, &overrides, None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::load_with(file, &overrides, None, &Plugins::new())
+        .unwrap_or_else(|error| panic!("{error}"));
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
     assert_eq!(scenario.name, stem, "a scenario is called after its file");
     assert!(!scenario.description.is_empty() && !scenario.expects.is_empty(), "{stem}");

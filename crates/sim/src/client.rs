@@ -24,7 +24,7 @@ use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
 use crate::record::{Leg, Outcome};
 use crate::solver::{Correction, Recipe};
-use crate::train::{Job, Model, Ticket, Training};
+use crate::train::{Job, Model, Ticket, Trainer, Training};
 use rand::RngExt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -67,6 +67,8 @@ pub struct World {
     pub workload: Workload,
     /// Everybody's local update law.
     pub recipe: Recipe,
+    /// A trainer that may follow a law of its own.
+    pub foreign_law: Option<Arc<dyn Trainer>>,
     /// What becomes of everybody's updates on their way up.
     pub packer: Packer,
     /// `None`: the schedule alone is run.
@@ -399,7 +401,12 @@ impl World {
         change: Option<Box<Ticket<Parcel>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;
-        let accumulation = self.recipe.accumulation(class, round.lr_factor, way.tau);
+        let foreign = self.foreign_law.as_ref().and_then(|trainer| {
+            let solver = self.recipe.solver(class, round.lr_factor);
+            trainer.accumulation(&solver, round.lr, way.tau)
+        });
+        let accumulation =
+            foreign.unwrap_or_else(|| self.recipe.accumulation(class, round.lr_factor, way.tau));
         Arrival { round, request, way, class, accumulation, lost, leg, cut_off, change }
     }
 }

@@ -31,7 +31,7 @@ use crate::policy::{
 };
 use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason, Weights};
 use crate::solver::{Controls, Correction, Heard, Recipe};
-use crate::theory::Meter;
+use crate::theory::{Consistency, Meter};
 use crate::train::{Measured, Training};
 use std::sync::{Arc, OnceLock};
 
@@ -329,7 +329,7 @@ impl Server {
         for (client, raw) in &self.used {
             self.meter.add(*client as usize, tau_eff * raw * scale);
         }
-        let reading = self.meter.read();
+        let reading = self.known(self.meter.read());
         // A round is closed once; the flag is for those who come later.
         let _ = self.round.closed.set(now);
         let arrived = self.used.len();
@@ -393,15 +393,25 @@ impl Server {
         self.attendance.is_on_the_way(client)
     }
 
-    /// The meter.
-    pub fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
+    /// The meter, read once more from all its sums.
+    pub fn consistency(&mut self) -> Consistency {
+        let reading = self.meter.read_exactly();
+        self.known(reading)
+    }
+
+    /// Where updates are collected, which client moved the model how far is unknown, and so is χ².
+    fn known(&self, reading: Consistency) -> Consistency {
+        if self.optimizer.collects() { Consistency { chi2: f64::NAN, ..reading } } else { reading }
     }
 
     /// What everybody weighs.
     pub fn weights(&self) -> Weights {
         let (p, classes) = (self.meter.shares(), self.attendance.classes());
-        Weights { p, effective: self.meter.effective_weights(), classes }
+        let effective = match self.optimizer.collects() {
+            true => vec![f64::NAN; p.len()],
+            false => self.meter.effective_weights(),
+        };
+        Weights { p, effective, classes }
     }
 
     /// How many clients are still on their way.

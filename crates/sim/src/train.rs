@@ -22,14 +22,27 @@ pub use quadratic::{QuadraticTrainer, normal_vector};
 pub use softmax::SoftmaxTrainer;
 pub use terms::Terms;
 
-use crate::metric::{Gradients, Metrics};
+use crate::metric::{Gradients, Metric, Metrics};
 use crate::solver::{Correction, Solver};
 use std::sync::Arc;
 
 /// A task that can be trained and measured. Parameters travel as flat `f64` vectors.
 pub trait Trainer: Send + Sync {
+    /// How large it is, whose data counts how much, what a step costs, what is measured: transfer
+    /// times, weights and `check` follow from it.
+    fn description(&self) -> TaskDescription;
+
+    /// ‖a‖₁ of `tau` local steps by `solver`, relative to the common learning rate `lr`; `None`: as the
+    /// solver's own law has it. A trainer whose steps follow another law says so here.
+    fn accumulation(&self, solver: &Solver, lr: f64, tau: u64) -> Option<f64> {
+        let _ = (solver, lr, tau);
+        None
+    }
+
     /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
-    fn start(&self, seed: u64, std: f64) -> Vec<f64>;
+    fn start(&self, seed: u64, std: f64) -> Vec<f64> {
+        normal_vector(self.description().parameters, seed, std)
+    }
 
     /// The model's own starting point for `seed`; zeros, unless the model has a better one.
     fn default_start(&self, seed: u64) -> Vec<f64> {
@@ -41,7 +54,9 @@ pub trait Trainer: Send + Sync {
 
     /// In how many parts an evaluation can be made side by side. Fixed by the task, never by the
     /// number of workers: the parts are summed in order.
-    fn evaluation_parts(&self) -> usize;
+    fn evaluation_parts(&self) -> usize {
+        1
+    }
 
     /// One part of an evaluation: numbers that add up over parts. With `weights`, one per client,
     /// how far the clients' gradients are apart is measured too.
@@ -51,10 +66,44 @@ pub trait Trainer: Send + Sync {
     fn measured(&self, model: &Model, sums: &[f64]) -> Measured;
 
     /// The parameters as named tensors.
-    fn tensors(&self, values: &[f64]) -> Vec<Tensor>;
+    fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
+        let (name, shape) = ("parameters".into(), vec![values.len()]);
+        vec![Tensor { name, shape, values: Values::F64(values.to_vec()) }]
+    }
 
     /// The parameters from named tensors; the reverse of [`Trainer::tensors`].
-    fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError>;
+    fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
+        Tensor::find(tensors, "parameters", &[self.description().parameters])
+    }
+}
+
+/// What a task is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskDescription {
+    /// Parameters of the model: what travels.
+    pub parameters: usize,
+    /// Shares p_i of the clients, summing to 1.
+    pub p: Vec<f64>,
+    /// Training samples n_i of the clients; empty where a task has none.
+    pub samples: Vec<u32>,
+    /// Floating-point operations of a local step: in any case, and for every sample.
+    pub flops: [f64; 2],
+    /// What is measured.
+    pub metrics: Vec<Metric>,
+}
+
+impl TaskDescription {
+    /// Of a task in which every sample counts the same, and a step costs so many operations for each.
+    pub fn by_samples(
+        parameters: usize,
+        samples: Vec<u32>,
+        flops: f64,
+        metrics: Vec<Metric>,
+    ) -> Self {
+        let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
+        let p = samples.iter().map(|&n| f64::from(n) / all).collect();
+        TaskDescription { parameters, p, samples, flops: [0.0, flops], metrics }
+    }
 }
 
 /// What training a run needs: the task and who computes it.

@@ -31,10 +31,11 @@ use crossbeam::queue::SegQueue;
 use evaluation::Plan;
 use feed::Feed;
 use gruppetto_sim::data::{Cost, Dataset, Federated, Loss, ModelConfig};
+use gruppetto_sim::metric::Metric;
 use gruppetto_sim::random::{Purpose, stream};
 use gruppetto_sim::train::{
-    DeviceChoice, Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values,
-    normal_vector,
+    DeviceChoice, Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer,
+    Values, normal_vector,
 };
 use layer::{Law, Layer, Parameter};
 use rand::RngExt;
@@ -83,6 +84,8 @@ struct Shared {
     parameters: Vec<Parameter>,
     /// The starting point that the file of a script has; empty for other networks.
     own_start: Vec<f32>,
+    /// Floating-point operations of learning from one sample.
+    flops: f64,
     problem: Federated,
     batch: usize,
     seed: u64,
@@ -147,12 +150,17 @@ impl TorchTrainer {
                 (script.parameters, start)
             }
         };
+        let size: usize = parameters.iter().map(Parameter::len).sum();
+        // Of a script only its author knows more than that weights are used three times.
+        let flops =
+            model.cost(&data.shape, data.classes).map_or(6.0 * size as f64, |cost| cost.flops);
         let shared = Shared {
             evaluation: Plan::new(&problem),
             feeds: devices.iter().map(|_| OnceLock::new()).collect(),
             net,
             parameters,
             own_start,
+            flops,
             problem,
             batch,
             seed,
@@ -170,6 +178,16 @@ impl TorchTrainer {
 }
 
 impl Trainer for TorchTrainer {
+    fn description(&self) -> TaskDescription {
+        let Shared { problem, flops, .. } = &*self.shared;
+        let (classified, tested) = (problem.data.classes > 0, !problem.data.test.is_empty());
+        let mut metrics = vec![Metric::TrainLoss, Metric::GradNorm];
+        metrics.extend((classified && tested).then_some(Metric::TestAccuracy));
+        metrics.extend(tested.then_some(Metric::TestLoss));
+        let samples = problem.clients.iter().map(|own| own.len() as u32).collect();
+        TaskDescription::by_samples(self.len(), samples, *flops, metrics)
+    }
+
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         let drawn = normal_vector(self.len(), seed, std);
         let [Parameter { name, shape, .. }, bias] = &self.shared.parameters[..] else {

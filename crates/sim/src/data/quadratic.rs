@@ -92,6 +92,7 @@ pub struct Quadratic {
     /// F(x*).
     pub least_loss: f64,
     dim: usize,
+    p: Vec<f64>,
     centers: Vec<f64>,
     curvatures: Curvatures,
     mean_curvature: MeanCurvature,
@@ -127,6 +128,7 @@ impl QuadraticConfig {
             optimum: vec![0.0; self.dim],
             least_loss: 0.0,
             dim: self.dim,
+            p: p.to_vec(),
             centers,
             curvatures,
             mean_curvature: MeanCurvature::Diagonal(Vec::new()),
@@ -140,6 +142,20 @@ impl Quadratic {
     /// Dimension d.
     pub fn dim(&self) -> usize {
         self.dim
+    }
+
+    /// p_i.
+    pub fn shares(&self) -> &[f64] {
+        &self.p
+    }
+
+    /// Floating-point operations of a gradient: a multiplication and an addition for every entry of
+    /// H_i.
+    pub fn flops(&self) -> f64 {
+        match self.curvatures {
+            Curvatures::Full(_) => 2.0 * (self.dim * self.dim) as f64,
+            Curvatures::Identity | Curvatures::Diagonal(_) => 2.0 * self.dim as f64,
+        }
     }
 
     /// e_i.

@@ -55,6 +55,16 @@ pub enum Batch {
     Full,
 }
 
+impl Batch {
+    /// As a number; all samples are `usize::MAX`.
+    pub fn size(self) -> usize {
+        match self {
+            Batch::Size(size) => size,
+            Batch::Full => usize::MAX,
+        }
+    }
+}
+
 /// How many local steps a client sets out to make.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkConfig {

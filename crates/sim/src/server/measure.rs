@@ -23,7 +23,7 @@ impl Server {
         let Some(Training { trainer, pool }) = self.training.as_ref().filter(|_| due) else {
             return Ok(None);
         };
-        let heard = self.meter.read().missing_mass < 1.0;
+        let heard = self.meter.read().missing_mass < 1.0 && !self.optimizer.collects();
         let weights = (spread && heard).then(|| {
             self.spread.done();
             Arc::new(self.meter.effective_weights())

@@ -1,6 +1,8 @@
 //! Training on quadratics: exact gradients H_i x − e_i, in double precision.
 
-use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
+use super::{
+    Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer, Values,
+};
 use crate::data::{LocalCurvature, Quadratic};
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::random::{Purpose, Stream, stream};
@@ -23,6 +25,16 @@ impl QuadraticTrainer {
 }
 
 impl Trainer for QuadraticTrainer {
+    fn description(&self) -> TaskDescription {
+        TaskDescription {
+            parameters: self.problem.dim(),
+            p: self.problem.shares().to_vec(),
+            samples: Vec::new(),
+            flops: [self.problem.flops(), 0.0],
+            metrics: vec![Metric::TrainLoss, Metric::GradNorm, Metric::Distance],
+        }
+    }
+
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         normal_vector(self.problem.dim(), seed, std)
     }

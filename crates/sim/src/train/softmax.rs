@@ -7,8 +7,11 @@ mod tests;
 use super::order::Order;
 use super::quadratic::normal_vector;
 use super::terms::Terms;
-use super::{Job, LocalRun, Measured, Model, Tensor, TensorError, Trainer, Values};
+use super::{
+    Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer, Values,
+};
 use crate::data::{Shard, Shards};
+use crate::metric::Metric;
 use crate::random::{Purpose, stream};
 use crate::solver::Solver;
 use crossbeam::queue::SegQueue;
@@ -58,6 +61,19 @@ impl SoftmaxTrainer {
 }
 
 impl Trainer for SoftmaxTrainer {
+    fn description(&self) -> TaskDescription {
+        let Shared { shape: SoftmaxShape { features, classes }, data, .. } = &*self.shared;
+        let tested = [Metric::TestAccuracy, Metric::TestLoss];
+        let metrics = [Metric::TrainLoss, Metric::GradNorm].into_iter();
+        TaskDescription::by_samples(
+            classes * (features + 1),
+            data.train.iter().map(|shard| shard.y.len() as u32).collect(),
+            // For every weight and sample once to predict and once to learn.
+            4.0 * (features * classes) as f64,
+            metrics.chain(tested.into_iter().filter(|_| !data.test.y.is_empty())).collect(),
+        )
+    }
+
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         let SoftmaxShape { features, classes } = self.shared.shape;
         let drawn = normal_vector(classes * (features + 1), seed, std);

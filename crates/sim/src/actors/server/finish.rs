@@ -88,7 +88,7 @@ impl ServerActor {
         };
         let accounts = self.server.take_accounts();
         self.send_rows();
-        let consistency = self.server.meter().read_exactly();
+        let consistency = self.server.consistency();
         let weights = self.server.weights();
         self.recorder.tell(Happened::Ended(RunEnd { now, accounts, consistency, weights }));
         self.ending.announce(Ok(reason));
