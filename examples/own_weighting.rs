@@ -21,7 +21,7 @@ name = "own-weighting"
 stop.rounds = 60
 
 [client]
-work = { steps = { uniform = [2, 60] }, redraw = "never" }
+work = { steps = { uniform = [2, 60] }, redraw = "once" }
 
 [server]
 close = "all"
