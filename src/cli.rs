@@ -10,6 +10,7 @@ mod list;
 mod new;
 mod report;
 mod trace;
+#[cfg(feature = "watch")]
 mod watch;
 
 pub use arguments::Arguments;
@@ -52,6 +53,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
             clap_complete::generate(*shell, &mut command, "gruppetto", &mut script);
             print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS)
         }
+        #[cfg(feature = "watch")]
         Command::Watch(arguments) => watch::show(arguments),
         Command::Data(command) => data::data(command),
         Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),

@@ -23,7 +23,9 @@
 //! The functional core (every room but [`actors`], [`report`] and [`run`]) is plain structs and
 //! functions; the actor shell around it only sleeps and sends. `CONTRIBUTING.md` maps the rooms.
 
+#[cfg(feature = "cli")]
 pub mod bench;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
 pub mod data;
@@ -33,6 +35,7 @@ pub mod plugins;
 pub mod report;
 pub mod run;
 pub mod scenario;
+#[cfg(feature = "watch")]
 pub mod watch;
 
 pub use plugins::Plugins;

@@ -7,6 +7,7 @@ use super::export::{ExportArguments, Exports};
 use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
+#[cfg(feature = "watch")]
 use super::watch::WatchArguments;
 use crate::actors::Pacemaker;
 use crate::bench::Part;
@@ -87,6 +88,7 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
         shell: Shell,
     },
     /// Follow a run in the terminal while it goes on, or look at one that is over
+    #[cfg(feature = "watch")]
     Watch(WatchArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
