@@ -22,7 +22,7 @@ pub(super) fn check(
     }
     match server.close {
         Close::First { .. } => first_of(tree, server)?,
-        Close::Buffer(_) | Close::Window(_) => one_by_one(tree, server)?,
+        close if close.is_asynchronous() => one_by_one(tree, server)?,
         _ if server.scheme == Scheme::BySize && server.sample == Sample::All => {
             let error =
                 tree.place("server.scheme").error("drawing by size needs a number of draws");
@@ -204,7 +204,13 @@ fn until_deadline(
         true => error,
         false => error.note("without `work` in [client] it is { until = \"deadline\" }"),
     };
-    if !matches!(server.close, Close::Deadline(_)) {
+    let has_deadline = match server.close {
+        Close::Deadline(_) => true,
+        // Whether it gives one in every round is seen when it runs.
+        Close::Plugin(character) => character.deadline,
+        _ => false,
+    };
+    if !has_deadline {
         let error = at("server.close").error("work until the deadline needs a deadline");
         let error = error.expected("`close = { deadline = \"30s\" }` in [server]");
         return Err(default(error).help("or say how much work there is: `work = { steps = 10 }`"));
