@@ -1,14 +1,21 @@
 # make demo    see it work: two algorithms on the same slow and fast phones
 # make torch   the program with deep models: target/release/gruppetto
-# make test    every test
-# make check   what CI runs: formatting, lints, documentation, every test; reports are opened
-#              in a browser, and exports read by the tools they are for, where these can be had
+# make test    every test whose tools are here; it says which are left out
+# make check   what CI runs: formatting, lints, documentation, every test; reports are opened in a
+#              browser, and exports are read by the tools they are for. Fails if a tool is missing:
+#              .ci/setup installs them
 # make bench   the speed figures of this machine
 # make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
 #              page: runs/paper/index.html (17 minutes on two cores, once it is built)
 #
-# Deep models need libtorch: scripts/libtorch finds it, or fetches it once (540 MB). Without them:
-# make test TORCH=0, make check TORCH=0. `make demo` and `make bench` never need it.
+# What needs a tool can be left out of `make test` and `make check`, as in `make check BROWSER=0`:
+#   TORCH=0      deep models (a C++ compiler, pip; scripts/libtorch finds libtorch, or fetches it
+#                once: 540 MB). `make demo` and `make bench` never need it
+#   PYTORCH=0    PyTorch reads models and exports one (a Python with torch); part of TORCH
+#   TERMINAL=0   `gruppetto watch` in a real terminal (tmux)
+#   MOUNT=0      disks that run full (Linux: root or user namespaces)
+#   BROWSER=0    reports in a browser (Chromium, Playwright); `make check` alone
+#   READERS=0    exports read by TensorBoard, Arrow and HdrHistogram; `make check` alone
 
 CARGO ?= cargo
 export CARGO_TERM_COLOR ?= auto
@@ -18,12 +25,14 @@ export PROPTEST_RNG_SEED ?= 1
 TORCH ?= 1
 ifeq ($(TORCH),0)
 LIBTORCH_CARGO = $(CARGO)
+WORKSPACE = --workspace --exclude gruppetto-torch
 else
 LIBTORCH_CARGO = scripts/libtorch $(CARGO)
 FEATURES = --features torch
+WORKSPACE = --workspace
 endif
 
-.PHONY: demo torch test check bench paper clean
+.PHONY: demo torch test cargo-test check bench paper clean
 
 demo:
 	$(CARGO) build --release --locked
@@ -32,17 +41,29 @@ demo:
 torch:
 	scripts/libtorch $(CARGO) build --release --locked --features torch
 
+# With what is left out told before and, as much is printed in between, after.
 test:
-	$(LIBTORCH_CARGO) test --locked $(FEATURES)
+	@left_out=$$(scripts/check-tools test) && \
+		$(MAKE) --no-print-directory cargo-test $$left_out && \
+		scripts/check-tools test >/dev/null
+
+cargo-test:
+	$(LIBTORCH_CARGO) test --locked $(WORKSPACE) $(FEATURES)
 
 check:
-	$(CARGO) fmt --check
+	@scripts/check-tools
+	$(CARGO) fmt --all --check
+	$(CARGO) check --locked --quiet --no-default-features
 	$(CARGO) check --locked --quiet
-	$(LIBTORCH_CARGO) clippy --locked --all-targets $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked --no-deps --document-private-items $(FEATURES)
-	$(LIBTORCH_CARGO) test --locked $(FEATURES)
+	$(LIBTORCH_CARGO) clippy --locked $(WORKSPACE) --all-targets $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked $(WORKSPACE) --no-deps --document-private-items $(FEATURES)
+	$(LIBTORCH_CARGO) test --locked $(WORKSPACE) $(FEATURES)
+ifneq ($(BROWSER),0)
 	scripts/check-report target/debug/gruppetto
+endif
+ifneq ($(READERS),0)
 	scripts/check-readers target/debug/gruppetto
+endif
 
 bench:
 	$(CARGO) build --release --locked --quiet

@@ -122,40 +122,6 @@ class Report:
         details.locator("tbody tr").first.wait_for()
         return details.locator("tbody tr").evaluate_all("(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))")
 
-    def used(self):
-        """Rows of the updates that were used; none if only some clients have rows."""
-        rows = [row for row in self.run_files.rows("clients.csv") if row["outcome"] == "used"]
-        counted = sum(run["outcomes"]["used"] for run in self.run_files.summary["variants"])
-        return rows if len(rows) == counted else []
-
-    def test_bars_of_local_steps_count_every_update_once(self):
-        used = self.used()
-        with self.visit() as visit:
-            if not used or visit.chart("tau-class").count() == 0:
-                self.skipTest("not every update has a row")
-            bars = self.table(visit, "tau-class")
-        total, ends = 0, {}
-        for variant, kind, low, high, count in bars:
-            low, high, count = map(number, (low, high, count))
-            self.assertGreater(low, ends.get((variant, kind), -1), "bars do not overlap")
-            ends[variant, kind] = high
-            inside = [row for row in used if (row["variant"], row["class"]) == (variant, kind) and low <= int(row["tau"]) <= high]
-            self.assertEqual(count, len(inside), f"{variant} {kind} {low} to {high}")
-            total += count
-        self.assertEqual(total, len(used))
-
-    def test_staleness_is_that_of_the_updates(self):
-        used = self.used()
-        with self.visit() as visit:
-            if not used or visit.chart("staleness").count() == 0:
-                self.skipTest("nobody is told to be stale")
-            points = self.table(visit, "staleness")
-        for variant, most, share in points:
-            own = [int(row["staleness"]) for row in used if row["variant"] == variant]
-            within = sum(missed <= number(most) for missed in own) / len(own)
-            self.near(number(share), within, 4)
-        self.assertEqual(number(points[-1][2]), 1.0)
-
     def test_legend_toggles_series(self):
         for name, drawn in [("time", "svg rect"), ("metric-time", "svg path.line"), ("chi2", "svg path.line")]:
             with self.visit() as visit:
@@ -248,7 +214,44 @@ class Report:
         self.assertLess(min(seconds), LIMIT_SECONDS)
 
 
-class One(Report, unittest.TestCase):
+class EveryRow:
+    """What holds where every update that was used has a row in clients.csv."""
+
+    def used(self):
+        rows = [row for row in self.run_files.rows("clients.csv") if row["outcome"] == "used"]
+        self.assertEqual(len(rows), sum(run["outcomes"]["used"] for run in self.run_files.summary["variants"]))
+        return rows
+
+    def test_bars_of_local_steps_count_every_update_once(self):
+        used = self.used()
+        with self.visit() as visit:
+            bars = self.table(visit, "tau-class")
+        total, ends = 0, {}
+        for variant, kind, low, high, count in bars:
+            low, high, count = map(number, (low, high, count))
+            self.assertGreater(low, ends.get((variant, kind), -1), "bars do not overlap")
+            ends[variant, kind] = high
+            inside = [row for row in used if (row["variant"], row["class"]) == (variant, kind) and low <= int(row["tau"]) <= high]
+            self.assertEqual(count, len(inside), f"{variant} {kind} {low} to {high}")
+            total += count
+        self.assertEqual(total, len(used))
+
+
+class Stale(EveryRow):
+    """And where some of them were stale."""
+
+    def test_staleness_is_that_of_the_updates(self):
+        used = self.used()
+        with self.visit() as visit:
+            points = self.table(visit, "staleness")
+        for variant, most, share in points:
+            own = [int(row["staleness"]) for row in used if row["variant"] == variant]
+            within = sum(missed <= number(most) for missed in own) / len(own)
+            self.near(number(share), within, 4)
+        self.assertEqual(number(points[-1][2]), 1.0)
+
+
+class One(EveryRow, Report, unittest.TestCase):
     """One variant, one seed; HTML in its description, its scenario and the name of its folder."""
 
     run_name = "one"
@@ -277,7 +280,7 @@ class One(Report, unittest.TestCase):
                 self.assertEqual(len(other.requests), 1)
 
 
-class Six(Report, unittest.TestCase):
+class Six(Stale, Report, unittest.TestCase):
     """Six variants with three seeds each, and a target."""
 
     run_name = "six"
@@ -308,7 +311,7 @@ class Six(Report, unittest.TestCase):
             self.same_values(visit.tip(), expected)
 
 
-class Async(Report, unittest.TestCase):
+class Async(Stale, Report, unittest.TestCase):
     """No rounds to wait for, and events."""
 
     run_name = "async"

@@ -1,7 +1,7 @@
 //! Deep models from the command line to the trained model; only with the feature `torch`.
 
 use crate::data_sets::tiny_images;
-use crate::support::{Workshop, stderr, stdout, summary};
+use crate::support::{Workshop, is_left_out, stderr, stdout, summary};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -155,9 +155,26 @@ fn a_network_learns_and_goes_on_from_where_it_was() {
     assert_eq!(names, ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight"]);
 }
 
+/// A Python that has PyTorch, of any version; `None` with `PYTORCH=0`.
+fn pytorch() -> Option<String> {
+    if is_left_out("PYTORCH") {
+        return None;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/check-tools");
+    let found = Command::new(script).args(["where", "pytorch"]).output().unwrap();
+    assert!(
+        found.status.success(),
+        "no Python has PyTorch: .ci/setup installs it, PYTORCH=0 leaves this test out"
+    );
+    Some(stdout(&found).trim_end().to_string())
+}
+
 /// What we call accurate, PyTorch finds accurate too, with the network of the README.
 #[test]
 fn pytorch_computes_the_same_from_the_file() {
+    let Some(python) = pytorch() else {
+        return;
+    };
     let workshop = images("\"mlp\"", "", "");
     let run = workshop.run("out", &[]);
     let code = r#"
@@ -183,22 +200,15 @@ print(nn.functional.cross_entropy(output, classes).item())
 print((output.argmax(1) == classes).double().mean().item())
 "#;
     let data = workshop.path("data/mnist");
-    let output = Command::new("python3")
+    let output = Command::new(python)
         .args(["-c", code])
         .arg(run.join("model-fednova.safetensors"))
         .args(["train-images", "t10k-images"].map(|part| data.join(format!("{part}-idx3-ubyte"))))
         .arg(data.join("t10k-labels-idx1-ubyte"))
-        .output();
-    let text = match output {
-        Ok(output) if output.status.success() => stdout(&output),
-        Ok(output) if !stderr(&output).contains("No module named 'torch'") => {
-            panic!("{}", stderr(&output))
-        }
-        _ => {
-            println!("skipped: no Python with torch");
-            return;
-        }
-    };
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
     let found: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert!((found[0] - metric(&run, "metrics", "test_loss")).abs() < 1e-5, "{text}");
     assert_eq!(found[1], metric(&run, "metrics", "test_accuracy"));
@@ -211,14 +221,12 @@ fn networks_that_somebody_exported_learn() {
     let code = "import sys, torch\nfrom torch import nn\ntorch.manual_seed(3)\n\
                 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))\n\
                 torch.jit.script(net).save(sys.argv[1])";
-    let exported = Command::new("python3").args(["-c", code]).arg(&net).output();
-    let nets = match exported {
-        Ok(output) if output.status.success() => vec![net, fixture("tiny.pt")],
-        _ => {
-            println!("no Python with torch: the committed network alone");
-            vec![fixture("tiny.pt")]
-        }
-    };
+    let mut nets = vec![fixture("tiny.pt")];
+    if let Some(python) = pytorch() {
+        let exported = Command::new(python).args(["-c", code]).arg(&net).output().unwrap();
+        assert!(exported.status.success(), "{}", stderr(&exported));
+        nets.push(net);
+    }
     for net in nets {
         let workshop = script("classes.csv", &net, "cross-entropy");
         let run = workshop.run("out", &[]);
@@ -291,8 +299,9 @@ fn what_cannot_be_learned_is_refused_with_a_reason() {
     }
 }
 
-/// The most memory a run has, in kB; `None` where that cannot be read.
-fn peak(workshop: &Workshop, rounds: &str) -> Option<u64> {
+/// The most memory a run has, in kB.
+#[cfg(target_os = "linux")]
+fn peak(workshop: &Workshop, rounds: &str) -> u64 {
     let arguments = ["run", "s.toml", "-q", "--force", "--threads", "2", "--set", rounds];
     let mut child =
         workshop.command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -305,20 +314,16 @@ fn peak(workshop: &Workshop, rounds: &str) -> Option<u64> {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     assert!(child.wait().unwrap().success());
-    most
+    most.unwrap()
 }
 
 /// A leaked graph or copy of 159,010 parameters each time would be 60 MB and more.
+#[cfg(target_os = "linux")]
 #[test]
 fn memory_is_flat_over_rounds_and_arrivals() {
     for server in ["", "close = \"each\"\nconcurrency = 4"] {
         let workshop = images("\"mlp\"", "momentum = 0.9", server);
-        let (Some(few), Some(many)) =
-            (peak(&workshop, "stop.rounds=100"), peak(&workshop, "stop.rounds=300"))
-        else {
-            println!("skipped: this system does not tell how much memory a process has");
-            return;
-        };
+        let [few, many] = ["stop.rounds=100", "stop.rounds=300"].map(|set| peak(&workshop, set));
         assert!(many < few + 20_000, "{few} kB for 100 rounds, {many} kB for 300");
     }
 }

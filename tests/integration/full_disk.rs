@@ -1,9 +1,8 @@
 //! Disks and files that run full: a clear error, and what was written is intact.
 
-use crate::support::{
-    Tmpfs, Workshop, assert_beginning_of, many_rows, names, rows, stderr, summary,
-};
-use std::fs;
+#[cfg(target_os = "linux")]
+use crate::support::{Tmpfs, assert_beginning_of};
+use crate::support::{Workshop, many_rows, names, rows, stderr, summary};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -12,9 +11,10 @@ fn three_megabytes() -> String {
     many_rows(5, 5000)
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_whole_lines_and_says_so() {
-    let Some(disk) = Tmpfs::mount("size=200k") else {
+    let Some(disk) = Tmpfs::new("size=200k") else {
         return;
     };
     let workshop = Workshop::new(&three_megabytes());
@@ -22,7 +22,7 @@ fn a_full_disk_leaves_whole_lines_and_says_so() {
     let out = disk.path().join("run");
     // The rows alone: a timeline would share the disk with them.
     let alone = ["run", "s.toml", "--set=record.timeline=off", "--out", out.to_str().unwrap()];
-    let output = workshop.call(&alone);
+    let output = disk.call(":", &workshop.command(&alone));
 
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -34,26 +34,27 @@ fn a_full_disk_leaves_whole_lines_and_says_so() {
     assert!(named, "which file: {said}");
 
     for (name, at_least) in [("clients.csv", 100_000), ("rounds.csv", 10_000)] {
-        let part = fs::read(out.join(name)).unwrap();
+        let part = std::fs::read(out.join(name)).unwrap();
         assert!(part.ends_with(b"\n"), "{name} ends with a whole line");
         assert!(part.len() >= at_least, "{name}: {} bytes", part.len());
-        assert_beginning_of(&part, &fs::read(whole.join(name)).unwrap());
+        assert_beginning_of(&part, &std::fs::read(whole.join(name)).unwrap());
     }
     assert_eq!(summary(&out)["status"], "incomplete");
     let left = names(&out);
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_without_any_room_is_an_error_too() {
-    let Some(disk) = Tmpfs::mount("size=16k") else {
+    let Some(disk) = Tmpfs::new("size=16k") else {
         return;
     };
-    // Fill it to the last page.
-    let _ = fs::write(disk.path().join("filler"), vec![0; 1 << 16]);
     let workshop = Workshop::new(&three_megabytes());
     let out = disk.path().join("run");
-    let output = workshop.call(&["run", "s.toml", "--out", out.to_str().unwrap()]);
+    let run = workshop.command(&["run", "s.toml", "--out", out.to_str().unwrap()]);
+    // Filled to the last page.
+    let output = disk.call("cat /dev/zero > filler", &run);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("No space left on device"));
 }

@@ -4,6 +4,8 @@ mod any_devices;
 mod asynchronous;
 mod by_hand;
 mod calibrate;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod check_tools;
 mod command_line;
 mod compression;
 mod conservation;
@@ -27,6 +29,7 @@ mod kill;
 mod lemma_one;
 #[cfg(unix)]
 mod libtorch;
+#[cfg(target_os = "linux")]
 mod memory;
 #[cfg(feature = "torch")]
 mod odd_scripts;

@@ -1,5 +1,5 @@
 //! What several tests need: the built command in a folder of its own, CSV files as rows of named
-//! cells, and small disks.
+//! cells, small disks, and what is left out on purpose.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -144,33 +144,68 @@ pub fn assert_beginning_of(part: &[u8], whole: &[u8]) -> usize {
     part.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// A file system in memory, unmounted when it goes out of scope.
-pub struct Tmpfs(TempDir);
+/// Whether the tests that need a tool are left out, with `TERMINAL=0` and the like: the Makefile lists
+/// these variables. Without one a missing tool is a failure.
+pub fn is_left_out(variable: &str) -> bool {
+    std::env::var(variable).is_ok_and(|value| value == "0")
+}
 
+/// A folder that is a small file system of its own, in memory. Only the command that is run on it sees
+/// it mounted, in a namespace of its own, so this needs no root and leaves no mount behind.
+#[cfg(target_os = "linux")]
+pub struct Tmpfs {
+    folder: TempDir,
+    options: &'static str,
+}
+
+#[cfg(target_os = "linux")]
 impl Tmpfs {
-    /// Mounts one with `options`. Only root may: for others the test prints that it is skipped.
-    pub fn mount(options: &str) -> Option<Self> {
+    /// One with these options of `mount`; `None` with `MOUNT=0`.
+    pub fn new(options: &'static str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
-            .arg(folder.path())
-            .output();
-        match mounted {
-            Ok(output) if output.status.success() => return Some(Tmpfs(folder)),
-            Ok(output) => eprintln!("SKIPPED: no tmpfs: {}", stderr(&output).trim()),
-            Err(error) => eprintln!("SKIPPED: no mount command: {error}"),
-        }
-        None
+        (!is_left_out("MOUNT")).then_some(Tmpfs { folder, options })
     }
 
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
-}
 
-impl Drop for Tmpfs {
-    fn drop(&mut self) {
-        // Before the folder below it is removed. A panic here would hide the test's own.
-        let _ = Command::new("umount").arg(self.0.path()).status();
+    /// Mounts it, runs `command` and leaves in the folder what the file system held at the end.
+    /// `prepare` is a shell script that is run before, in the folder.
+    pub fn call(&self, prepare: &str, command: &Command) -> Output {
+        let script = format!(
+            "mount -t tmpfs -o {} tmpfs \"$DISK\" || exit 99\n\
+             (cd \"$DISK\" && {prepare})\n\"$@\"\ncode=$?\n\
+             cp -R \"$DISK/.\" \"$KEPT\" || exit 99\nexit $code",
+            self.options
+        );
+        let kept = tempfile::tempdir().unwrap();
+        let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+        let user: &[&str] = if root { &[] } else { &["--user", "--map-root-user"] };
+        let mut unshare = Command::new("unshare");
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => unshare.env(name, value),
+                None => unshare.env_remove(name),
+            };
+        }
+        let output = unshare
+            .args(user)
+            .args(["--mount", "sh", "-c", &script, "sh"])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(command.get_current_dir().unwrap())
+            .env("DISK", self.path())
+            .env("KEPT", kept.path())
+            .output()
+            .expect("this test needs `unshare`, of util-linux; MOUNT=0 leaves it out");
+        assert!(
+            output.status.code() != Some(99),
+            "a file system in memory cannot be mounted here; MOUNT=0 leaves this test out: {}",
+            stderr(&output)
+        );
+        fs::remove_dir(self.path()).unwrap();
+        fs::rename(kept.path(), self.path()).unwrap();
+        output
     }
 }

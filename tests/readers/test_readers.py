@@ -15,15 +15,6 @@ import unittest
 SCENARIO = pathlib.Path(__file__).with_name("scenario.toml")
 
 
-def needs(module):
-    """Skips a test where a reader could not be installed."""
-    try:
-        __import__(module)
-        return lambda test: test
-    except ImportError:
-        return unittest.skip(f"{module} cannot be installed here")
-
-
 def rows(path):
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
@@ -45,7 +36,6 @@ class Readers(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    @needs("tensorboard")
     def test_tensorboard_reads_every_scalar(self):
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -67,7 +57,6 @@ class Readers(unittest.TestCase):
                     self.assertTrue(math.isclose(scalar.value, float(row[column]), rel_tol=1e-6, abs_tol=1e-30), tag)
                     self.assertEqual(scalar.wall_time, float(row["virtual_seconds"]))
 
-    @needs("pyarrow")
     def test_arrow_reads_every_cell(self):
         from pyarrow import parquet
 
@@ -86,7 +75,6 @@ class Readers(unittest.TestCase):
                     else:
                         self.assertEqual(cell, type(cell)(text), column)
 
-    @needs("hdrh")
     def test_hdrhistogram_reads_the_latencies(self):
         from hdrh.histogram import HdrHistogram
         from hdrh.log import HistogramLogReader
