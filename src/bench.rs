@@ -5,12 +5,12 @@
 //! rows not written, a step with momentum against one without. Absolute rates are for orientation.
 
 mod aggregate;
+mod compress;
 mod devices;
 mod engine;
 mod kernel;
-mod laps;
 mod laws;
-mod squeeze;
+mod round_timer;
 mod steps;
 #[cfg(feature = "torch")]
 mod torch;
@@ -108,7 +108,7 @@ pub fn bench(
     // Last: the engine measures its memory, and these vectors should not be part of it.
     if wanted(Part::Aggregate) {
         show(aggregate::figures(extent));
-        show(squeeze::figures(extent));
+        show(compress::figures(extent));
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub use theory::{
 };
 pub use trainer::trainer;
 
-use crate::actors::{Interrupt, Pacemaker, RunError};
+use crate::actors::{ClockMode, Interrupt, RunError};
 use crate::clock::Span;
 use crate::metric::Bound;
 use crate::plugins::{Plugins, RunContext};
@@ -54,7 +54,7 @@ pub struct Options {
     /// Threads that compute.
     pub threads: usize,
     /// Which clock.
-    pub pacemaker: Pacemaker,
+    pub clock_mode: ClockMode,
     /// Run the schedule without training.
     pub timing_only: bool,
     /// Where deep models are computed.
@@ -70,7 +70,7 @@ impl Default for Options {
             out: None,
             force: false,
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
-            pacemaker: Pacemaker::Virtual,
+            clock_mode: ClockMode::Virtual,
             timing_only: false,
             device: DeviceChoice::default(),
             interrupt: Interrupt::default(),
@@ -103,13 +103,13 @@ pub enum Error {
 /// Runs every variant with every seed. Whatever goes wrong, the folder keeps what was recorded,
 /// and its summary says that it is incomplete.
 pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Summary, Error> {
-    let Options { threads, timing_only, pacemaker, .. } = *options;
+    let Options { threads, timing_only, clock_mode, .. } = *options;
     let device = (!timing_only).then_some(options.device);
     // The thread of the simulation computes too, except where time really passes: there it must
     // not be late for anything.
-    let helpers = match pacemaker {
-        Pacemaker::Virtual => threads.saturating_sub(1),
-        Pacemaker::Wall(_) => threads.max(1),
+    let helpers = match clock_mode {
+        ClockMode::Virtual => threads.saturating_sub(1),
+        ClockMode::Wall(_) => threads.max(1),
     };
     run_with(scenario, options, plugins, &|plan, seed| build(plan, seed, helpers, device))
 }
@@ -207,7 +207,7 @@ fn run_all(
         };
         files = Some(Files { rounds, clients, timeline });
     }
-    let pacemaker = options.pacemaker;
+    let clock_mode = options.clock_mode;
     let mut told = Instant::now();
     'all: for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
@@ -215,7 +215,7 @@ fn run_all(
             let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
             let interrupt = options.interrupt.clone();
             let one =
-                One { scenario, variant, seed, builder, pacemaker, folder, detail, interrupt };
+                One { scenario, variant, seed, builder, clock_mode, folder, detail, interrupt };
             info!(variant = variant.name, seed, "run begins");
             let observers =
                 plugins.observers(&RunContext::new(&variant.name, seed, &variant.plan.stop));
@@ -268,9 +268,9 @@ fn target(plan: &Plan) -> Option<serde_json::Value> {
 /// How a run was asked for beside its scenario.
 fn flags(options: &Options) -> String {
     let timing = if options.timing_only { " --timing-only" } else { "" };
-    let clock = match options.pacemaker {
-        Pacemaker::Virtual => String::new(),
-        Pacemaker::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
+    let clock = match options.clock_mode {
+        ClockMode::Virtual => String::new(),
+        ClockMode::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
     };
     format!("{timing}{clock}")
 }

@@ -1,8 +1,8 @@
 //! Devices that change: recordings replayed, phones that come and go, links that are shared.
 
-use super::laps::Laps;
+use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, millions};
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::clock::Span;
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
@@ -86,12 +86,12 @@ latency = "40ms"
         out: None,
         force: true,
         threads: 1,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: true,
         device: DeviceChoice::Cpu,
         ..Options::default()
     };
-    let laps = Laps::default();
-    run(&scenario, &options, &laps.plugins())?;
-    Ok((ASKED * (rounds - 1)) as f64 / laps.between_first_and_last())
+    let round_timer = RoundTimer::default();
+    run(&scenario, &options, &round_timer.plugins())?;
+    Ok((ASKED * (rounds - 1)) as f64 / round_timer.between_first_and_last())
 }

@@ -9,7 +9,7 @@ use super::report::ReportArguments;
 use super::trace::TraceCommand;
 #[cfg(feature = "watch")]
 use super::watch::WatchArguments;
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::bench::Part;
 use crate::plugins::Plugins;
 use crate::run::{Assumptions, Options};
@@ -179,16 +179,16 @@ enum ClockArgument {
 impl RunArguments {
     /// How the scenario is to be run.
     pub(super) fn options(&self, name: &str) -> Result<Options, String> {
-        let pacemaker = match (self.clock, self.speedup) {
-            (ClockArgument::Virtual, None) => Pacemaker::Virtual,
+        let clock_mode = match (self.clock, self.speedup) {
+            (ClockArgument::Virtual, None) => ClockMode::Virtual,
             (ClockArgument::Virtual, Some(_)) => {
                 return Err(
                     "error: --speedup needs --clock wall: virtual time does not pass".into()
                 );
             }
-            (ClockArgument::Wall, speedup) => Pacemaker::Wall(speedup.unwrap_or(1.0)),
+            (ClockArgument::Wall, speedup) => ClockMode::Wall(speedup.unwrap_or(1.0)),
         };
-        if let Pacemaker::Wall(speedup) = pacemaker
+        if let ClockMode::Wall(speedup) = clock_mode
             && !(speedup.is_finite() && (1e-6..=1e9).contains(&speedup))
         {
             return Err(format!(
@@ -200,7 +200,7 @@ impl RunArguments {
             out: Some(out),
             force: self.force,
             threads: threads(self.threads),
-            pacemaker,
+            clock_mode,
             timing_only: self.timing_only,
             device: self.device,
             ..Options::default()

@@ -10,7 +10,7 @@ use super::row_file::FileError;
 use super::summary::{TargetReached, Waited};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
-use crate::device::Turn;
+use crate::device::AvailabilityChange;
 use crate::metric::{Gradients, Metrics};
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
@@ -211,9 +211,9 @@ impl Observer for Ledger {
         Ok(())
     }
 
-    fn availability(&mut self, changes: &[Turn]) -> Result<(), ObserverError> {
+    fn availability(&mut self, changes: &[AvailabilityChange]) -> Result<(), ObserverError> {
         if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            changes.iter().for_each(|change| timeline.turned(change));
+            changes.iter().for_each(|change| timeline.availability_changed(change));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::trainer::trainer;
 use crate::aggregate::{Participation, ServerOptimizer, Weighting, WeightingConfig};
-use crate::client::{Habits, World};
+use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
 use crate::compress::Packer;
 use crate::data::{Backend, FilesConfig, Init, ShareError, SyntheticConfig, TaskConfig, TaskKind};
@@ -11,7 +11,7 @@ use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
 use crate::policy::{Closing, Selection};
 use crate::report::{LoadError, load_tensors};
 use crate::scenario::{DrawError, Drawn, Plan};
-use crate::server::{Agenda, Attendance, Server, Setup};
+use crate::server::{Attendance, EventSchedule, Server, Setup};
 use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
 use gruppetto_kernels::SoftmaxShape;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct Built {
     /// The server.
     pub server: Server,
     /// The clients' side.
-    pub world: World,
+    pub client_side: ClientSide,
     /// The task and its workers; `None` if the schedule alone is run.
     pub training: Option<Training>,
 }
@@ -101,8 +101,9 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     let scripted = plan.events.iter().any(concerns_presence);
     let presence = plan.fleet.presence(seed, &fleet, scripted);
     let mut attendance = Attendance::new(presence, classes.clone(), p.clone(), selection.needs());
-    let agenda = Agenda::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
-    let script = agenda.script();
+    let schedule =
+        EventSchedule::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
+    let script = schedule.script();
     let server = Server::new(Setup {
         config,
         stop,
@@ -116,14 +117,14 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         recipe: recipe.clone(),
         variance_reduction: plan.client.variance_reduction,
         attendance,
-        agenda,
+        schedule,
         error_feedback: plan.client.packing.error_feedback,
     });
     let packer = Packer { packing: plan.client.packing, parameters: plan.task.parameters(), seed };
     let flops = plan.task.flops(0);
-    let world = World {
+    let client_side = ClientSide {
         seed,
-        habits: Habits::new(seed, &fleet),
+        history: DeviceHistory::new(seed, &fleet),
         fleet,
         script,
         scripted: !plan.events.is_empty(),
@@ -137,7 +138,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         packer,
         training: training.clone(),
     };
-    Ok(Built { server, world, training })
+    Ok(Built { server, client_side, training })
 }
 
 /// The policies of a run: built in, or the user's.

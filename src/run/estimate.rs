@@ -58,7 +58,7 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built { mut server, world, .. } = build(plan, seed, 0, None)?;
+    let Built { mut server, client_side, .. } = build(plan, seed, 0, None)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
     let (mut vanished, mut offline) = (0, 0);
     let mut overflow = None;
@@ -80,8 +80,8 @@ fn estimate_one(
             let closes = server.wake();
             for selected in selected {
                 let request = server.send_off(selected, opens);
-                let errand = server.errand(selected.client, server.round());
-                match world.set_out(server.round().clone(), request, errand) {
+                let context = server.client_context(selected.client, server.round());
+                match client_side.set_out(server.round().clone(), request, context) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
                     Ok(arrival) if arrival.lost == Some(Outcome::Offline) => offline += 1,
                     Ok(arrival) if arrival.lost.is_some() => vanished += 1,
@@ -125,7 +125,7 @@ fn estimate_one(
         variant: name.into(),
         rule: rule_in_words(plan.server.rule.weighting, plan.server.rule.participation),
         clients: plan.task.clients,
-        classes: world.fleet.class_names().into_iter().zip(counts).collect(),
+        classes: client_side.fleet.class_names().into_iter().zip(counts).collect(),
         parameters: plan.task.parameters(),
         payload: plan.payload(),
         asked,
@@ -141,7 +141,7 @@ fn estimate_one(
         by_time: rounds.is_some() && rounds == by_time && rounds != plan.stop.rounds,
         rounds,
         state: state(plan),
-        memory: memory(plan, &world.workload, asked, threads),
+        memory: memory(plan, &client_side.workload, asked, threads),
         overflow,
     })
 }

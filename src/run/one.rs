@@ -1,7 +1,7 @@
 //! One run of a scenario: a variant with a seed.
 
 use super::{Builder, Built, Error, run_name, schedule};
-use crate::actors::{Finished, Interrupt, Pacemaker, Simulation, simulate};
+use crate::actors::{ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::SimTime;
 use crate::observer::Observer;
 use crate::report::{
@@ -20,7 +20,7 @@ pub(super) struct One<'a> {
     pub(super) variant: &'a Variant,
     pub(super) seed: u64,
     pub(super) builder: Builder<'a>,
-    pub(super) pacemaker: Pacemaker,
+    pub(super) clock_mode: ClockMode,
     pub(super) folder: Option<&'a RunFolder>,
     /// How much of it can be shown; `None`: nothing.
     pub(super) detail: Option<Detail>,
@@ -39,12 +39,12 @@ impl One<'_> {
         let plan = &self.variant.plan;
         let wrong = |source| Error::Build { variant: self.variant.name.clone(), source };
         let built = (self.builder)(plan, self.seed).map_err(wrong)?;
-        let Built { mut server, world, training } = built;
-        let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
+        let Built { mut server, client_side, training } = built;
+        let (classes, sizes) = (client_side.fleet.class_names(), client_side.fleet.class_sizes());
         let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
         if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
             timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
-            server.keep_diary(timeline.shown());
+            server.log_availability(timeline.shown());
         }
         let mut ledger = Ledger::new(
             &self.variant.name,
@@ -68,10 +68,10 @@ impl One<'_> {
         observers.extend(survey.iter().map(|survey| Box::new(survey.clone()) as Box<dyn Observer>));
         observers.extend(others);
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-        let (seed, pacemaker) = (self.seed, self.pacemaker);
+        let (seed, clock_mode) = (self.seed, self.clock_mode);
         let interrupt = self.interrupt.clone();
         let simulation =
-            Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt };
+            Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
         let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
@@ -127,10 +127,10 @@ impl One<'_> {
 /// Timers of the operating system tick in milliseconds: steps that are shorter than that in real time
 /// take longer than they should, and there are fewer of them.
 fn warn_if_too_fast(simulation: &Simulation) {
-    let Pacemaker::Wall(speedup) = simulation.pacemaker else {
+    let ClockMode::Wall(speedup) = simulation.clock_mode else {
         return;
     };
-    let steps = simulation.world.fleet.devices.iter().map(|device| device.step.seconds());
+    let steps = simulation.client_side.fleet.devices.iter().map(|device| device.step.seconds());
     let real = steps.fold(f64::INFINITY, f64::min) / speedup;
     if real < 0.002 {
         warn!(

@@ -105,13 +105,13 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     }
     let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
     let dues = Dues::of(plan, &parts, &rounds)?;
-    let mut world = assemble(plan, seed, None)?.world;
-    world.script = script(plan, seed, &world.fleet, &rounds)?;
+    let mut client_side = assemble(plan, seed, None)?.client_side;
+    client_side.script = script(plan, seed, &client_side.fleet, &rounds)?;
     let end = parts.all.iter().map(Part::end).max().unwrap_or(0);
-    let comings = comings(plan, seed, &world.fleet, &rounds, end)?;
+    let comings = comings(plan, seed, &client_side.fleet, &rounds, end)?;
     let player = Player {
         payload: plan.payload(),
-        world: &world,
+        client_side: &client_side,
         dues: &dues,
         one_by_one: plan.server.close.is_asynchronous(),
         digits: (plan.task.clients - 1).to_string().len().max(4),

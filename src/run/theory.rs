@@ -12,7 +12,7 @@ pub use prediction::{
 use super::build::{BuildError, Built, build};
 use super::survey::Survey;
 use super::{Assumptions, Error, constants};
-use crate::actors::{Interrupt, Pacemaker, Simulation, simulate};
+use crate::actors::{ClockMode, Interrupt, Simulation, simulate};
 use crate::aggregate::{OptimizerConfig, WeightingConfig};
 use crate::clock::SimTime;
 use crate::compress::Compression;
@@ -33,16 +33,16 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let (plan, seed, name) = (&variant.plan, scenario.seed, variant.name.clone());
     let wrong = |source: BuildError| Error::Build { variant: name.clone(), source };
     let failed = |source| Error::Run { variant: name.clone(), source };
-    let Built { server, world, .. } = build(plan, seed, 0, None).map_err(wrong)?;
+    let Built { server, client_side, .. } = build(plan, seed, 0, None).map_err(wrong)?;
     let shares = plan.task.shares(seed).map_err(|error| wrong(error.into()))?;
     let p: Arc<[f64]> = shares.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
     let observers: Vec<Box<dyn Observer>> = vec![Box::new(survey.clone())];
     let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-    let pacemaker = Pacemaker::Virtual;
+    let clock_mode = ClockMode::Virtual;
     let interrupt = Interrupt::default();
-    let run = Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt };
+    let run = Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
     let finished = simulate(run).map_err(failed)?;
     finished.result.map_err(failed)?;
     let survey = Arc::into_inner(survey).expect("observers are dropped when a run ends");

@@ -5,7 +5,7 @@ use super::error::ScenarioError;
 use super::event::{self, Stage};
 use super::files::{Desk, Shelf};
 use super::plan::{Plan, Scenario, Variant};
-use super::replay::Tapes;
+use super::replay::TraceStores;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, plugin, resolved, rules, scheme, server, stop, task};
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// What the variants of a scenario have in common while they are read.
 struct Findings<'a> {
     plugins: &'a Plugins,
-    tapes: Tapes,
+    traces: TraceStores,
     shelf: Shelf,
     /// With which seeds the scenario is run.
     seeds: Range<u64>,
@@ -35,7 +35,7 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
     let seeds = seed..seed + repeats;
     let mut findings = Findings {
         plugins,
-        tapes: Tapes::default(),
+        traces: TraceStores::default(),
         shelf: Shelf::default(),
         seeds,
         warnings: Vec::new(),
@@ -163,7 +163,7 @@ fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioE
             TaskConfig { kind: TaskKind::Plugin(kind), ..task }
         }
     };
-    let given = fleet::read(&mut root, client.recipe.common, &findings.tapes)?;
+    let given = fleet::read(&mut root, client.recipe.common, &findings.traces)?;
     let fleet = given.map(|(fleet, solvers)| {
         client.recipe.classes = solvers;
         fleet

@@ -138,7 +138,7 @@ fn the_wall_clock_trains_by_the_same_laws() {
     let folder = tempfile::tempdir().unwrap();
     let text = scenario("variance_reduction = \"fednova\"", "");
     let options = gruppetto::run::Options {
-        pacemaker: gruppetto::actors::Pacemaker::Wall(2.0),
+        clock_mode: gruppetto::actors::ClockMode::Wall(2.0),
         ..crate::simulated::options(folder.path(), 2)
     };
     let summary = gruppetto::run::run(

@@ -199,8 +199,8 @@ step_time = "2s"
         let text = text.replace("lr = 0.1", &format!("lr = 0.1, compression = {compression}"));
         let jumped = Simulated::run(&text, 2);
         let folder = tempfile::tempdir().unwrap();
-        let pacemaker = gruppetto::actors::Pacemaker::Wall(20.0);
-        let options = gruppetto::run::Options { pacemaker, ..options(folder.path(), 2) };
+        let clock_mode = gruppetto::actors::ClockMode::Wall(20.0);
+        let options = gruppetto::run::Options { clock_mode, ..options(folder.path(), 2) };
         let summary =
             gruppetto::run::run(&scenario(&text), &options, &gruppetto::plugins::Plugins::new())
                 .unwrap();

@@ -1,7 +1,7 @@
 //! Runs that fail leave what they had, marked incomplete, and say where it happened.
 
 use crate::simulated::{options, scenario};
-use gruppetto::actors::Pacemaker;
+use gruppetto::actors::ClockMode;
 use gruppetto::plugins::Plugins;
 use gruppetto::policy::{Amount, WorkConfig, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
@@ -114,7 +114,7 @@ fn a_client_actor_that_panics_does_too() {
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
         let work = WorkConfig::Steps(Amount::Each(vec![4.0; 4]));
-        built.world.workload =
+        built.client_side.workload =
             Workload::new(plan.client.batch, work.init().unwrap(), seed, Vec::new());
         built
     };
@@ -129,7 +129,7 @@ fn a_server_actor_that_panics_does_too() {
     // The server seats as many clients as there are devices, and asks one more.
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
-        built.world.fleet.devices.truncate(4);
+        built.client_side.fleet.devices.truncate(4);
         built
     };
     let message = fails(broken, 0);
@@ -145,7 +145,7 @@ fn panics_under_the_wall_clock_end_the_run() {
     for server in ["close = \"all\"", "close = { deadline = \"1s\" }"] {
         let text = TEXT.replace("close = \"all\"", server);
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { pacemaker: Pacemaker::Wall(4.0), ..options(folder.path(), 1) };
+        let options = Options { clock_mode: ClockMode::Wall(4.0), ..options(folder.path(), 1) };
         let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
         let result = run::run_with(&scenario(&text), &options, &Plugins::new(), &built);
         let message = result.unwrap_err().to_string();

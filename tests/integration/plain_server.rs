@@ -3,7 +3,7 @@
 
 mod remembered;
 
-use gruppetto::client::World;
+use gruppetto::client::ClientSide;
 use gruppetto::clock::SimTime;
 use gruppetto::participation::Arrival;
 use gruppetto::policy::Asked;
@@ -38,11 +38,11 @@ name = "stuck"
 step_time = "11s"
 "#;
 
-fn build_from(text: &str) -> (Server, World) {
+fn build_from(text: &str) -> (Server, ClientSide) {
     let scenario = Scenario::parse("test.toml", text, &[], None).unwrap();
-    let Built { server, world, .. } =
+    let Built { server, client_side, .. } =
         build(&scenario.variants[0].plan, 1, 1, Some(Default::default())).unwrap();
-    (server, world)
+    (server, client_side)
 }
 
 fn second(n: u64) -> SimTime {
@@ -58,14 +58,16 @@ fn open(server: &mut Server, now: SimTime) -> Vec<Asked> {
 }
 
 /// Everyone asked, on the way, in the order of arrival.
-fn send_everyone(server: &mut Server, world: &World, now: SimTime) -> Vec<Arrival> {
+fn send_everyone(server: &mut Server, client_side: &ClientSide, now: SimTime) -> Vec<Arrival> {
     let asked = open(server, now);
     let round = server.round().clone();
     let mut arrivals: Vec<Arrival> = asked
         .into_iter()
         .map(|asked| {
             let request = server.send_off(asked, now);
-            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap()
+            client_side
+                .set_out(round.clone(), request, server.client_context(asked.client, &round))
+                .unwrap()
         })
         .collect();
     arrivals.sort_by_key(|arrival| arrival.way.arrives);
@@ -74,8 +76,8 @@ fn send_everyone(server: &mut Server, world: &World, now: SimTime) -> Vec<Arriva
 
 #[test]
 fn a_round_moves_the_model_by_the_general_rule() {
-    let (mut server, world) = build_from(TEXT);
-    let arrivals = send_everyone(&mut server, &world, SimTime::ZERO);
+    let (mut server, client_side) = build_from(TEXT);
+    let arrivals = send_everyone(&mut server, &client_side, SimTime::ZERO);
     assert_eq!(server.on_the_way(), 3);
     let outcomes: Vec<_> = arrivals
         .into_iter()
@@ -98,12 +100,12 @@ fn a_round_moves_the_model_by_the_general_rule() {
 
 #[test]
 fn the_second_round_knows_who_was_idle_and_ends_the_run() {
-    let (mut server, world) = build_from(TEXT);
-    for arrival in send_everyone(&mut server, &world, SimTime::ZERO) {
+    let (mut server, client_side) = build_from(TEXT);
+    for arrival in send_everyone(&mut server, &client_side, SimTime::ZERO) {
         server.arrive(arrival).unwrap();
     }
     server.close_round(second(10)).unwrap();
-    let arrivals = send_everyone(&mut server, &world, second(10));
+    let arrivals = send_everyone(&mut server, &client_side, second(10));
     let idle: Vec<_> = arrivals.iter().map(|arrival| arrival.request.idle.seconds()).collect();
     // Client 2 gave up at once, client 0 was back at 8 s, client 1 at 9 s.
     assert_eq!(idle, [10.0, 2.0, 1.0]);
@@ -120,8 +122,8 @@ fn an_answer_after_the_close_is_late_by_the_rounds_it_missed() {
     let text = TEXT
         .replace("{ until = \"deadline\" }", "{ steps = 2 }")
         .replace("[fleet]", "partial = \"discard\"\n[fleet]");
-    let (mut server, world) = build_from(&text);
-    let mut arrivals = send_everyone(&mut server, &world, SimTime::ZERO);
+    let (mut server, client_side) = build_from(&text);
+    let mut arrivals = send_everyone(&mut server, &client_side, SimTime::ZERO);
     let stuck = arrivals.pop().unwrap();
     let slow = arrivals.pop().unwrap();
     assert!(stuck.change.is_none(), "who is bound to be late does not train");
@@ -136,7 +138,7 @@ fn an_answer_after_the_close_is_late_by_the_rounds_it_missed() {
     assert_eq!((row.outcome, row.superseded.seconds()), (Outcome::Late, 12.0));
 }
 
-/// The wall clock's walk makes the steps of the virtual clock's itinerary when nothing delays it,
+/// A round on the wall clock makes the steps of the virtual clock's when nothing delays it,
 /// and fewer when this machine is slower than the device.
 #[test]
 fn a_walk_without_delays_is_the_itinerary() {
@@ -144,25 +146,37 @@ fn a_walk_without_delays_is_the_itinerary() {
         "[[fleet.class]]\nname = \"fast\"",
         "[[fleet.class]]\njitter = 0.4\nname = \"fast\"",
     );
-    let (mut server, world) = build_from(&text);
+    let (mut server, client_side) = build_from(&text);
     let asked = open(&mut server, SimTime::ZERO);
     let round = server.round().clone();
     for asked in asked {
         let request = server.send_off(asked, SimTime::ZERO);
-        let way =
-            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap().way;
-        let request = world.depart(&round, request, round.number).unwrap();
-        let mut walk =
-            world.begin_walk(round.clone(), request, server.errand(asked.client, &round)).unwrap();
-        while let Some(end) = world.next_step(&mut walk).unwrap() {
-            walk.stepped(end, SimTime::ZERO);
+        let way = client_side
+            .set_out(round.clone(), request, server.client_context(asked.client, &round))
+            .unwrap()
+            .way;
+        let request = client_side.depart(&round, request, round.number).unwrap();
+        let mut wall_round = client_side
+            .begin_wall_clock_round(
+                round.clone(),
+                request,
+                server.client_context(asked.client, &round),
+            )
+            .unwrap();
+        while let Some(end) = client_side.next_step(&mut wall_round).unwrap() {
+            wall_round.stepped(end, SimTime::ZERO);
         }
-        assert_eq!(world.way(&walk).unwrap(), way);
-        let mut held_up =
-            world.begin_walk(round.clone(), request, server.errand(asked.client, &round)).unwrap();
-        while let Some(end) = world.next_step(&mut held_up).unwrap() {
+        assert_eq!(client_side.way(&wall_round).unwrap(), way);
+        let mut held_up = client_side
+            .begin_wall_clock_round(
+                round.clone(),
+                request,
+                server.client_context(asked.client, &round),
+            )
+            .unwrap();
+        while let Some(end) = client_side.next_step(&mut held_up).unwrap() {
             held_up.stepped(end, second(10));
         }
-        assert!(world.way(&held_up).unwrap().tau <= 1.min(way.tau));
+        assert!(client_side.way(&held_up).unwrap().tau <= 1.min(way.tau));
     }
 }

@@ -1,6 +1,6 @@
 //! Every shipped scenario keeps its promises.
 
-use gruppetto::actors::Pacemaker;
+use gruppetto::actors::ClockMode;
 use gruppetto::plugins::Plugins;
 use gruppetto::run::{Options, has_failed, run};
 use gruppetto::scenario::{Override, Scenario};
@@ -33,7 +33,7 @@ fn keeps_its_promises(scenario: &Scenario) {
         out: None,
         force: false,
         threads: 2,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: false,
         device: Default::default(),
         ..Options::default()

@@ -1,6 +1,6 @@
 //! Runs scenarios through the library and reads back what they left.
 
-use gruppetto::actors::Pacemaker;
+use gruppetto::actors::ClockMode;
 use gruppetto::plugins::Plugins;
 use gruppetto::report::{Summary, load_tensors};
 use gruppetto::run::{self, Options};
@@ -19,7 +19,7 @@ pub fn options(folder: &Path, threads: usize) -> Options {
         out: Some(folder.join("run")),
         force: false,
         threads,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: false,
         device: Default::default(),
         ..Options::default()

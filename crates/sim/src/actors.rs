@@ -7,22 +7,24 @@
 //! ```
 //!
 //! This is the only room that knows actix. Each actor is a thin shell around a plain struct
-//! ([`crate::server::Server`], [`crate::client::World`]) that decides; the actor carries messages and
+//! ([`crate::server::Server`], [`crate::client::ClientSide`]) that decides; the actor carries messages and
 //! sleeps. All of them live on one thread, so the order of messages is the order of events. The recorder
 //! tells the run's observers of everything in that order, on a thread of its own. A panic in any handler
 //! ends the run with a message that says where it happened.
 
-mod carriage;
 mod client;
-mod curfew;
+mod departures;
+mod shared_link_round;
+mod transfer;
+
 mod ending;
 mod interrupt;
-mod journey;
-mod lane;
+
 mod recorder;
 mod server;
+mod shared_link;
 mod simulate;
 
 pub use ending::RunError;
 pub use interrupt::Interrupt;
-pub use simulate::{Finished, Pacemaker, Simulation, simulate};
+pub use simulate::{ClockMode, Finished, Simulation, simulate};

@@ -1,25 +1,25 @@
 //! A client, without the actor: what it does between being asked and being back.
 //!
-//! Under the virtual clock a client knows its whole itinerary the moment it is asked, hands its
+//! Under the virtual clock a client knows all its times the moment it is asked, hands its
 //! training to the pool to be ready by its arrival, and sleeps once. If the script changes while it
-//! is on its way, its itinerary is worked out again from the start: up to that moment it comes out
-//! the same. Under the wall clock it really takes one step after another; [`Walk`] is that loop's
+//! is on its way, its times are worked out again from the start: up to that moment it comes out
+//! the same. Under the wall clock it really takes one step after another; [`WallClockRound`] is that loop's
 //! state. Both ask the same device, pace and trip, so they make the same number of steps, but for
 //! what the wall's timing adds.
 
-mod habits;
-mod walk;
+mod history;
+mod wall_clock_round;
 
-pub use habits::Habits;
-pub use walk::Walk;
+pub use history::DeviceHistory;
+pub use wall_clock_round::WallClockRound;
 
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::compress::{Packer, Parcel};
 use crate::device::{
-    Course, Direction, Effort, Fleet, Gear, Happening, Itinerary, NO_LIMIT, Pace, Payload,
-    Transfer, Trip, transfer,
+    DeviceView, Direction, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload,
+    SpeedProfile, Transfer, Trip, transfer,
 };
-use crate::participation::{Arrival, Errand, Request, Round, Script};
+use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
 use crate::record::{Leg, Outcome};
@@ -44,13 +44,13 @@ pub enum PlanError {
 }
 
 /// What all clients of a run share.
-pub struct World {
+pub struct ClientSide {
     /// The run's seed.
     pub seed: u64,
     /// Everybody's device.
     pub fleet: Fleet,
     /// What devices carry from round to round.
-    pub habits: Habits,
+    pub history: DeviceHistory,
     /// What happens to them.
     pub script: Script,
     /// Whether anything ever does.
@@ -77,9 +77,9 @@ pub struct World {
 
 /// What will become of a client on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fate {
+pub struct PlannedRound {
     /// When it will be where.
-    pub way: Itinerary,
+    pub way: LegTimes,
     /// Why there will be no update, if it is lost on its way.
     pub lost: Option<Outcome>,
     /// How far it will get.
@@ -88,72 +88,72 @@ pub struct Fate {
     pub cut_off: bool,
 }
 
-impl Fate {
+impl PlannedRound {
     /// Of a client that nothing happens to.
-    pub fn of(way: Itinerary) -> Self {
+    pub fn of(way: LegTimes) -> Self {
         let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
-        Fate { way, lost: None, leg, cut_off: false }
+        PlannedRound { way, lost: None, leg, cut_off: false }
     }
 }
 
-impl World {
+impl ClientSide {
     /// Virtual time: everything that will happen to a client that is asked now.
     pub fn set_out(
         &self,
         round: Arc<Round>,
         request: Request,
-        errand: Errand,
+        context: ClientContext,
     ) -> Result<Arrival, PlanError> {
-        let request = self.depart(&round, request, errand.key)?;
-        let fate = self.fate(&round, &request, &errand)?;
-        let change = self.train(&round, &request, errand, &fate);
-        Ok(self.arrival(round, request, fate, change))
+        let request = self.depart(&round, request, context.key)?;
+        let planned = self.planned(&round, &request, &context)?;
+        let change = self.train(&round, &request, context, &planned);
+        Ok(self.arrival(round, request, planned, change))
     }
 
     /// Virtual time: something has changed while the client was on its way.
     pub fn set_out_again(
         &self,
         known: Arrival,
-        errand: Errand,
+        context: ClientContext,
         now: SimTime,
     ) -> Result<Arrival, TimeOverflow> {
-        let fate = self.fate_from(now, &known.round, &known.request, &errand)?;
+        let planned = self.plan_from(now, &known.round, &known.request, &context)?;
         let Arrival { round, request, way, change, .. } = known;
         // The same steps from the same model: whatever else changes, that is trained already.
-        let change = match (change, fate.lost) {
-            (Some(change), None) if fate.way.tau == way.tau => Some(change),
-            _ => self.train(&round, &request, errand, &fate),
+        let change = match (change, planned.lost) {
+            (Some(change), None) if planned.way.tau == way.tau => Some(change),
+            _ => self.train(&round, &request, context, &planned),
         };
-        Ok(self.arrival(round, request, fate, change))
+        Ok(self.arrival(round, request, planned, change))
     }
 
     /// What will become of a client, as far as is known.
-    pub fn fate(
+    pub fn planned(
         &self,
         round: &Round,
         request: &Request,
-        errand: &Errand,
-    ) -> Result<Fate, TimeOverflow> {
-        self.fate_from(request.at, round, request, errand)
+        context: &ClientContext,
+    ) -> Result<PlannedRound, TimeOverflow> {
+        self.plan_from(request.at, round, request, context)
     }
 
     /// What will become of a client that was still on its way at `now`.
-    pub fn fate_from(
+    pub fn plan_from(
         &self,
         now: SimTime,
         round: &Round,
         request: &Request,
-        errand: &Errand,
-    ) -> Result<Fate, TimeOverflow> {
+        context: &ClientContext,
+    ) -> Result<PlannedRound, TimeOverflow> {
         let client = request.asked.client;
         let trip = Self::trip(round, request);
-        let mut pace = self.pace(client, errand.key);
+        let mut pace = self.pace(client, context.key);
         let (way, broken) = if self.is_steady(client) {
-            (self.fleet.devices[client as usize].itinerary(&trip, &mut pace)?, false)
+            (self.fleet.devices[client as usize].leg_times(&trip, &mut pace)?, false)
         } else {
             let script = self.script.borrow();
-            let mut course = self.course(client, request.at, &script);
-            self.gear(round, client, &mut course, &mut pace).itinerary(&trip)?
+            let mut profile = self.profile(client, request.at, &script);
+            self.view(round, client, &mut profile, &mut pace).leg_times(&trip)?
         };
         let (mut end, mut cut_off) = (None, broken);
         if broken {
@@ -161,9 +161,9 @@ impl World {
             end = Some((way.arrives, Outcome::Offline, leg));
         }
         for (at, outcome) in [
-            (errand.leaves, Outcome::Offline),
+            (context.leaves, Outcome::Offline),
             // On a way that has become shorter the moment may have passed: then it is this one.
-            (self.vanishes(request, errand.key, &way).max(now), Outcome::Dropped),
+            (self.vanishes(request, context.key, &way).max(now), Outcome::Dropped),
         ] {
             if at < end.map_or(way.arrives, |(at, ..)| at) {
                 // Somebody who is asked when it goes has not even begun.
@@ -174,9 +174,9 @@ impl World {
         }
         Ok(match end {
             Some((at, outcome, leg)) => {
-                Fate { way: way.cut(at), lost: Some(outcome), leg, cut_off }
+                PlannedRound { way: way.cut(at), lost: Some(outcome), leg, cut_off }
             }
-            None => Fate::of(way),
+            None => PlannedRound::of(way),
         })
     }
 
@@ -190,16 +190,16 @@ impl World {
         }
         let class = self.fleet.devices[client as usize].class;
         if let Some((law, _)) = &self.fleet.classes[usize::from(class)].slowdown {
-            self.habits.depart(law, client, now);
+            self.history.depart(law, client, now);
         }
         Ok(Request { steps: steps.and_then(NonZeroU64::new), ..request })
     }
 
     /// A client is back, or lost: what its device will remember.
-    pub fn settle(&self, client: u32, way: &Itinerary) {
+    pub fn settle(&self, client: u32, way: &LegTimes) {
         let class = self.fleet.devices[client as usize].class;
         if let Some(thermal) = &self.fleet.classes[usize::from(class)].thermal {
-            self.habits.worked(thermal, client, way);
+            self.history.worked(thermal, client, way);
         }
     }
 
@@ -249,11 +249,11 @@ impl World {
         now: SimTime,
     ) -> Result<Transfer, TimeOverflow> {
         let script = self.script.borrow();
-        let mut course = self.links(client, &script);
+        let mut profile = self.links(client, &script);
         let ahead = self.ahead(client, direction);
         let here = |at: SimTime| at.before(ahead).unwrap_or(now);
         let bits = self.payload.bits(direction);
-        Ok(match transfer(&mut course, direction, now.after(ahead)?, bits)? {
+        Ok(match transfer(&mut profile, direction, now.after(ahead)?, bits)? {
             Transfer::Through(at) => Transfer::Through(here(at)),
             Transfer::Broken(at) => Transfer::Broken(here(at)),
         })
@@ -269,54 +269,59 @@ impl World {
     ) -> Result<(u64, SimTime), TimeOverflow> {
         let client = request.asked.client;
         let script = self.script.borrow();
-        let mut course = self.course(client, downloaded, &script);
+        let mut profile = self.profile(client, downloaded, &script);
         let mut pace = self.pace(client, key);
-        let mut gear = self.gear(round, client, &mut course, &mut pace);
-        gear.warmth = gear.warmth.map(|warmth| warmth.rested(downloaded));
-        gear.steps(&Self::trip(round, request), downloaded)
+        let mut view = self.view(round, client, &mut profile, &mut pace);
+        view.warmth = view.warmth.map(|warmth| warmth.rested(downloaded));
+        view.steps(&Self::trip(round, request), downloaded)
     }
 
     /// A client's device from `now` on.
-    pub fn course<'a>(&'a self, client: u32, now: SimTime, script: &'a [Happening]) -> Course<'a> {
+    pub fn profile<'a>(
+        &'a self,
+        client: u32,
+        now: SimTime,
+        script: &'a [Happening],
+    ) -> SpeedProfile<'a> {
         let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
-        let course = self.links(client, script);
+        let profile = self.links(client, script);
         match &class.slowdown {
             Some((law, factor)) => {
-                course.slowed(law, *factor, self.habits.episode(law, client, now))
+                profile.slowed(law, *factor, self.history.episode(law, client, now))
             }
-            None => course,
+            None => profile,
         }
     }
 
     /// A client's device as far as its links go. Slow episodes do not concern them: there may be
     /// thousands in one transfer.
-    fn links<'a>(&'a self, client: u32, script: &'a [Happening]) -> Course<'a> {
+    fn links<'a>(&'a self, client: u32, script: &'a [Happening]) -> SpeedProfile<'a> {
         let fleet = &self.fleet;
         let class = &fleet.classes[usize::from(fleet.devices[client as usize].class)];
         let samples = self.workload.batch(client) as f64;
         let effort = Effort { samples, flops: self.flops[0] + self.flops[1] * samples };
-        let mut course = Course::new(self.seed, client, fleet.nominal(client), effort);
-        if let Some(tape) = &class.tape {
-            let reel = fleet.reels[client as usize];
-            course = course.recorded(tape.points(reel.track as usize), reel);
+        let mut profile = SpeedProfile::new(self.seed, client, fleet.nominal(client), effort);
+        if let Some(trace) = &class.trace {
+            let trace_cursor = fleet.trace_cursors[client as usize];
+            profile = profile.recorded(trace.points(trace_cursor.track as usize), trace_cursor);
         }
-        course.scripted(script)
+        profile.scripted(script)
     }
 
-    /// What a client brings along on its way over a course.
-    pub fn gear<'a, 'b>(
+    /// A client's device as it takes steps and transfers over a speed profile.
+    pub fn view<'a, 'b>(
         &'a self,
         round: &Round,
         client: u32,
-        course: &'b mut Course<'a>,
+        profile: &'b mut SpeedProfile<'a>,
         pace: &'b mut Pace,
-    ) -> Gear<'a, 'b> {
+    ) -> DeviceView<'a, 'b> {
         let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
         let thermal = class.thermal.as_ref();
-        Gear {
-            course,
+        DeviceView {
+            profile,
             pace,
-            warmth: thermal.map(|thermal| self.habits.warmth(thermal, client)),
+            warmth: thermal.map(|thermal| self.history.warmth(thermal, client)),
             latency: self.fleet.wires[client as usize].latency,
             payload: self.payload,
             share: self.server_downlink.map_or(NO_LIMIT, |all| (all / round.crowd as u64).max(1)),
@@ -328,11 +333,11 @@ impl World {
         &self,
         round: &Round,
         request: &Request,
-        errand: Errand,
-        fate: &Fate,
+        context: ClientContext,
+        planned: &PlannedRound,
     ) -> Option<Box<Ticket<Parcel>>> {
         let client = request.asked.client;
-        let Fate { way, lost, .. } = *fate;
+        let PlannedRound { way, lost, .. } = *planned;
         // Who will come too late to be used need not really train, unless it remembers what it sent.
         // When an upload on a shared link is through nobody knows; not before it has begun.
         let ready = if way.arrives == SimTime::NEVER { way.computed } else { way.arrives };
@@ -342,8 +347,8 @@ impl World {
             (Some(Training { trainer, pool }), Some(model))
                 if way.tau > 0 && lost.is_none() && in_time =>
             {
-                let (packer, residual, key) = (self.packer, errand.residual.clone(), errand.key);
-                let (trainer, job) = (trainer.clone(), self.job(model, round, client, errand));
+                let (packer, residual, key) = (self.packer, context.residual.clone(), context.key);
+                let (trainer, job) = (trainer.clone(), self.job(model, round, client, context));
                 let cost = way.tau * self.workload.batch(client) as u64;
                 Some(Box::new(pool.submit(ready, cost, move || {
                     let mut run = trainer.begin(job);
@@ -356,7 +361,7 @@ impl World {
     }
 
     /// When a client vanishes, if it does: at a uniformly drawn moment of its way.
-    fn vanishes(&self, request: &Request, key: u64, way: &Itinerary) -> SimTime {
+    fn vanishes(&self, request: &Request, key: u64, way: &LegTimes) -> SimTime {
         let client = request.asked.client;
         let class = self.fleet.devices[client as usize].class;
         let chance = self.fleet.classes[usize::from(class)].dropout;
@@ -371,14 +376,14 @@ impl World {
         if vanishes { SimTime::from_nanos(request.at.nanos() + at) } else { SimTime::NEVER }
     }
 
-    fn job(&self, model: &Arc<Model>, round: &Round, client: u32, errand: Errand) -> Job {
+    fn job(&self, model: &Arc<Model>, round: &Round, client: u32, context: ClientContext) -> Job {
         let class = self.fleet.devices[client as usize].class;
         Job {
             model: model.clone(),
             client,
-            round: errand.key,
+            round: context.key,
             solver: self.recipe.solver(class, round.lr_factor),
-            correction: Correction { shared: round.shared.clone(), own: errand.own },
+            correction: Correction { shared: round.shared.clone(), own: context.own },
         }
     }
 
@@ -397,7 +402,7 @@ impl World {
         &self,
         round: Arc<Round>,
         request: Request,
-        Fate { way, lost, leg, cut_off }: Fate,
+        PlannedRound { way, lost, leg, cut_off }: PlannedRound,
         change: Option<Box<Ticket<Parcel>>>,
     ) -> Arrival {
         let class = self.fleet.devices[request.asked.client as usize].class;

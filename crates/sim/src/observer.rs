@@ -7,7 +7,7 @@
 //! To look at an observer after the run, hand in an `Arc<Mutex<…>>` of it and keep a second handle.
 
 use crate::clock::SimTime;
-use crate::device::Turn;
+use crate::device::AvailabilityChange;
 use crate::metric::Metrics;
 use crate::record::{Account, ClientRow, RoundRow, Weights};
 use crate::theory::Consistency;
@@ -27,7 +27,7 @@ pub trait Observer: Send {
     }
 
     /// Clients came or went. Called only where some observer asked for it when the run was set up.
-    fn availability(&mut self, changes: &[Turn]) -> Result<(), ObserverError> {
+    fn availability(&mut self, changes: &[AvailabilityChange]) -> Result<(), ObserverError> {
         let _ = changes;
         Ok(())
     }
@@ -78,7 +78,7 @@ impl<T: Observer> Observer for Arc<Mutex<T>> {
         locked(self).started(metrics)
     }
 
-    fn availability(&mut self, changes: &[Turn]) -> Result<(), ObserverError> {
+    fn availability(&mut self, changes: &[AvailabilityChange]) -> Result<(), ObserverError> {
         locked(self).availability(changes)
     }
 

@@ -3,14 +3,14 @@
 //! ```text
 //!   Round (what every client of it knows) ┐
 //!   Request (who, when, how often drawn)  ├─► the client's round ─► Arrival ─► ClientRow
-//!   Errand (what is this client's own)    ┘
+//!   ClientContext (what is this client's own)    ┘
 //! ```
 //!
 //! Server and clients know this room and not each other.
 
 mod messages;
 
-pub use messages::{Arrival, Errand, Request, Round};
+pub use messages::{Arrival, ClientContext, Request, Round};
 
 use crate::device::Happening;
 use std::cell::RefCell;

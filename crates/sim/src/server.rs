@@ -5,8 +5,8 @@
 //! when a round ends, the aggregator what the updates make of the model, the meter whose gradients
 //! moved it. It never sleeps and never sends; the actor around it does.
 
-mod agenda;
 mod attendance;
+mod event_schedule;
 mod feedback;
 mod measure;
 mod opening;
@@ -15,8 +15,8 @@ mod spread;
 mod stop;
 mod unpack;
 
-pub use agenda::Agenda;
 pub use attendance::{Ahead, Attendance};
+pub use event_schedule::EventSchedule;
 pub use setup::{ServerError, Setup};
 pub use spread::Spread;
 pub use stop::{Health, stop_reason};
@@ -24,8 +24,8 @@ pub use stop::{Health, stop_reason};
 use crate::aggregate::{Aggregator, Applied, Contribution, ServerOptimizer};
 use crate::clock::{SimTime, Span};
 use crate::compress::Residuals;
-use crate::device::Turn;
-use crate::participation::{Arrival, Errand, Request, Round};
+use crate::device::AvailabilityChange;
+use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::policy::{
     Asked, Closing, Late, Selection, ServerConfig, Stop, Then, UpdateArrived, Verdict,
 };
@@ -83,13 +83,13 @@ pub struct Server {
     draws: u64,
     asked: usize,
     attendance: Attendance,
-    agenda: Agenda,
+    schedule: EventSchedule,
     /// Since when a round could not be opened because too few clients were there.
     waiting_since: Option<SimTime>,
     /// How long the open round had been waited for.
     waited: Span,
     /// Something happened that clients on their way could not know of.
-    upset: bool,
+    replan: bool,
     /// (client, raw weight) of the updates used so far in this round.
     used: Vec<(u32, f64)>,
     tau: [f64; 3],
@@ -100,7 +100,7 @@ impl Server {
     pub fn new(setup: Setup) -> Self {
         let Setup { config, stop, selection, closing, weighting, optimizer, .. } = setup;
         let Setup { training, p, x, recipe, .. } = setup;
-        let Setup { variance_reduction, error_feedback, attendance, agenda, .. } = setup;
+        let Setup { variance_reduction, error_feedback, attendance, schedule, .. } = setup;
         // Without training there is nothing whose variance could be reduced.
         let controls = variance_reduction.filter(|_| training.is_some());
         let remember = error_feedback && training.is_some();
@@ -118,10 +118,10 @@ impl Server {
             spread: Spread::new(p.len()),
             start_loss: None,
             attendance,
-            agenda,
+            schedule,
             waiting_since: None,
             waited: Span::ZERO,
-            upset: false,
+            replan: false,
             round: Arc::new(Round {
                 number: 0,
                 opened: SimTime::ZERO,
@@ -153,13 +153,13 @@ impl Server {
     }
 
     /// Comings and goings are to be told of, of some clients or of all.
-    pub fn keep_diary(&mut self, of: Option<Vec<bool>>) {
-        self.attendance.keep_diary(of);
+    pub fn log_availability(&mut self, of: Option<Vec<bool>>) {
+        self.attendance.log_availability(of);
     }
 
     /// Who came and went since this was last asked, if somebody wants to know.
-    pub fn take_turns(&mut self) -> Vec<Turn> {
-        self.attendance.take_turns()
+    pub fn take_availability_changes(&mut self) -> Vec<AvailabilityChange> {
+        self.attendance.take_availability_changes()
     }
 
     /// How many clients are free and there.
@@ -188,18 +188,18 @@ impl Server {
     }
 
     /// What a client takes along that is sent off in `round`.
-    pub fn errand(&self, client: u32, round: &Round) -> Errand {
+    pub fn client_context(&self, client: u32, round: &Round) -> ClientContext {
         let key = self.sent.get(client as usize).map_or(round.number, |sent| u64::from(*sent));
         let own = self.controls.as_ref().and_then(|controls| controls.own(client));
         let (residual, leaves) = (self.residuals.of(client), self.attendance.leaves(client));
-        Errand { key, own, residual, leaves }
+        ClientContext { key, own, residual, leaves }
     }
 
     /// What a client that is on its way would now take along. Its key is 0 where that is the round
     /// it was sent off in, which it knows itself.
-    pub fn errand_again(&self, client: u32) -> Errand {
+    pub fn client_context_again(&self, client: u32) -> ClientContext {
         let key = self.sent.get(client as usize).map_or(0, |sent| u64::from(*sent));
-        Errand { key, ..self.errand(client, &self.round) }
+        ClientContext { key, ..self.client_context(client, &self.round) }
     }
 
     /// Takes in an arrival: makes its row and says whether the round is over.

@@ -38,6 +38,6 @@ pub use import::{Direction, Format, ImportOptions, ImportSummary, Mapping, impor
 pub use inspect::{Aspect, Availability, Bin, Inspection, Problem, Spread, inspect};
 pub use reader::Recordings;
 pub use source::Input;
-pub use store::read_tape;
+pub use store::read_store;
 pub use synth::{Air, Crowd, Load, Mixture, Outage, Rhythm, Tier};
 pub use writer::TraceWriter;

@@ -33,14 +33,14 @@ dropout = 1.0
 
 fn remembered(server: &Server) -> [Option<Vec<f64>>; 3] {
     [0, 1, 2].map(|client| {
-        server.errand(client, server.round()).residual.map(|residual| residual.to_vec())
+        server.client_context(client, server.round()).residual.map(|residual| residual.to_vec())
     })
 }
 
 #[test]
 fn used_or_late_but_not_gone() {
-    let (mut server, world) = build_from(TWO);
-    let arrivals = send_everyone(&mut server, &world, SimTime::ZERO);
+    let (mut server, client_side) = build_from(TWO);
+    let arrivals = send_everyone(&mut server, &client_side, SimTime::ZERO);
     let [gone, fast, late] = arrivals.try_into().unwrap_or_else(|_| panic!("three"));
     assert!(gone.lost == Some(Outcome::Dropped) && gone.change.is_none());
     assert!(late.change.is_some(), "who remembers trains even when bound to be late");
@@ -62,8 +62,8 @@ fn used_or_late_but_not_gone() {
     let round = server.round().clone();
     for asked in asked {
         let request = server.send_off(asked, second(10));
-        let errand = server.errand(asked.client, &round);
-        let arrival = world.set_out(round.clone(), request, errand).unwrap();
+        let context = server.client_context(asked.client, &round);
+        let arrival = client_side.set_out(round.clone(), request, context).unwrap();
         server.arrive(arrival).unwrap();
     }
     server.close_round(second(20)).unwrap();
@@ -74,8 +74,8 @@ fn used_or_late_but_not_gone() {
 #[test]
 fn no_step_is_nothing_sent() {
     let text = TWO.replace("partial = \"discard\"", "");
-    let (mut server, world) = build_from(&text);
-    for arrival in send_everyone(&mut server, &world, SimTime::ZERO) {
+    let (mut server, client_side) = build_from(&text);
+    for arrival in send_everyone(&mut server, &client_side, SimTime::ZERO) {
         let (row, _) = server.arrive(arrival).unwrap();
         assert_eq!(row.outcome == Outcome::Used, row.client == 0);
     }
@@ -84,8 +84,8 @@ fn no_step_is_nothing_sent() {
 
 #[test]
 fn without_error_feedback_nothing_is_remembered_and_the_late_do_not_train() {
-    let (mut server, world) = build_from(&TWO.replace(", error_feedback = true", ""));
-    for arrival in send_everyone(&mut server, &world, SimTime::ZERO) {
+    let (mut server, client_side) = build_from(&TWO.replace(", error_feedback = true", ""));
+    for arrival in send_everyone(&mut server, &client_side, SimTime::ZERO) {
         assert_eq!(arrival.change.is_some(), arrival.request.asked.client == 0);
         server.arrive(arrival).unwrap();
     }
@@ -96,8 +96,9 @@ fn without_error_feedback_nothing_is_remembered_and_the_late_do_not_train() {
 #[test]
 fn the_schedule_alone_remembers_nothing() {
     let scenario = Scenario::parse("test.toml", TWO, &[], None).unwrap();
-    let Built { mut server, world, .. } = build(&scenario.variants[0].plan, 1, 0, None).unwrap();
-    for arrival in send_everyone(&mut server, &world, SimTime::ZERO) {
+    let Built { mut server, client_side, .. } =
+        build(&scenario.variants[0].plan, 1, 0, None).unwrap();
+    for arrival in send_everyone(&mut server, &client_side, SimTime::ZERO) {
         assert!(arrival.change.is_none());
         server.arrive(arrival).unwrap();
     }

@@ -1,13 +1,13 @@
 //! A client on its way.
 
-use super::carriage::Lanes;
-use super::curfew::Curfew;
+use super::departures::Departures;
 use super::ending::{Ending, RunError};
-use super::journey::Journey;
 use super::server::ServerActor;
-use crate::client::{PlanError, World};
+use super::shared_link_round::SharedLinkRound;
+use super::transfer::SharedLinks;
+use crate::client::{ClientSide, PlanError};
 use crate::clock::{Clock, SimTime, TimeOverflow};
-use crate::participation::{Arrival, Errand, Request, Round};
+use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::record::Outcome;
 use crate::train::{LocalRun, Panicked, Pool, describe};
 use actix::prelude::*;
@@ -19,14 +19,14 @@ use std::task::Poll;
 use tokio::sync::Notify;
 
 /// What all client actors share.
-pub(super) struct Surroundings {
-    pub(super) world: World,
+pub(super) struct ClientShared {
+    pub(super) client_side: ClientSide,
     /// The server's links, where they are shared.
-    pub(super) lanes: Lanes,
+    pub(super) shared_links: SharedLinks,
     /// Watches over those who share them.
-    pub(super) curfew: Option<Rc<Curfew>>,
+    pub(super) departures: Option<Rc<Departures>>,
     /// Tells transfers that the script has changed.
-    pub(super) upset: Notify,
+    pub(super) replan: Notify,
     pub(super) clock: Clock,
     pub(super) ending: Rc<Ending>,
     pub(super) server: Addr<ServerActor>,
@@ -34,7 +34,7 @@ pub(super) struct Surroundings {
 
 /// The actor of one client. It exists while its client takes part.
 pub(super) struct ClientActor {
-    pub(super) around: Rc<Surroundings>,
+    pub(super) around: Rc<ClientShared>,
     /// Apart, because a task is as large as its actor and is rounded up: with its trip inside it
     /// every live client would take 140 bytes more.
     pub(super) trip: Option<Box<Trip>>,
@@ -47,11 +47,11 @@ pub(super) struct Trip {
     /// What it waits for.
     pub(super) wait: SpawnHandle,
     /// Of one that shares the server's links.
-    pub(super) journey: Option<Box<Journey>>,
+    pub(super) shared_link_round: Option<Box<SharedLinkRound>>,
 }
 
 impl ClientActor {
-    pub(super) fn new(around: Rc<Surroundings>) -> Self {
+    pub(super) fn new(around: Rc<ClientShared>) -> Self {
         ClientActor { around, trip: None }
     }
 
@@ -59,33 +59,33 @@ impl ClientActor {
     pub(super) fn travel(&mut self, arrival: Arrival, ctx: &mut Context<Self>) {
         let sleep = self.around.clock.sleep_until(arrival.way.arrives);
         let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
-        self.trip = Some(Box::new(Trip { arrival, wait, journey: None }));
+        self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round: None }));
     }
 
     pub(super) fn arrive(&mut self) {
         if let Some(Trip { arrival, .. }) = self.trip.take().map(|trip| *trip) {
-            self.around.world.settle(arrival.request.asked.client, &arrival.way);
+            self.around.client_side.settle(arrival.request.asked.client, &arrival.way);
             self.around.server.do_send(Arrived(arrival));
         }
     }
 
     /// Under the wall clock a client really waits and steps.
-    fn walk(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
+    fn wall_round(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
         let around = self.around.clone();
-        let Dispatch { round, request, errand } = dispatch;
+        let Dispatch { round, request, context } = dispatch;
         let place = place(request.asked.client, round.number);
         let planned = around.ending.watch(&place, || -> Result<_, PlanError> {
-            let request = around.world.depart(&round, request, errand.key)?;
-            Ok((request, around.world.fate(&round, &request, &errand)?))
+            let request = around.client_side.depart(&round, request, context.key)?;
+            Ok((request, around.client_side.planned(&round, &request, &context)?))
         });
-        let Some((request, fate)) = planned else { return };
-        let arrival = around.world.arrival(round.clone(), request, fate, None);
-        if fate.lost.is_some() {
+        let Some((request, planned)) = planned else { return };
+        let arrival = around.client_side.arrival(round.clone(), request, planned, None);
+        if planned.lost.is_some() {
             // It will not come back, and what it would have trained nobody will see.
             return self.travel(arrival, ctx);
         }
-        let walk = caught(walk(around.clone(), round, request, errand));
-        let wait = ctx.spawn(walk.into_actor(self).map(move |arrival, me, _| {
+        let wall_round = caught(wall_round(around.clone(), round, request, context));
+        let wait = ctx.spawn(wall_round.into_actor(self).map(move |arrival, me, _| {
             let seed = around.ending.seed;
             let panicked = |message| RunError::Panicked { place: place(), seed, message };
             match arrival.unwrap_or_else(|message| Err(panicked(message))) {
@@ -98,7 +98,7 @@ impl ClientActor {
                 Err(error) => around.ending.announce(Err(error)),
             }
         }));
-        self.trip = Some(Box::new(Trip { arrival, wait, journey: None }));
+        self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round: None }));
     }
 }
 
@@ -116,23 +116,24 @@ impl Actor for ClientActor {
 pub(super) struct Dispatch {
     pub(super) round: Arc<Round>,
     pub(super) request: Request,
-    pub(super) errand: Errand,
+    pub(super) context: ClientContext,
 }
 
 impl Handler<Dispatch> for ClientActor {
     type Result = ();
 
     fn handle(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
-        if self.around.lanes.are_shared() {
+        if self.around.shared_links.are_shared() {
             return self.set_out(dispatch, ctx);
         }
         if self.around.clock.is_wall() {
-            return self.walk(dispatch, ctx);
+            return self.wall_round(dispatch, ctx);
         }
-        let Dispatch { round, request, errand } = dispatch;
-        let Surroundings { ending, world, .. } = &*self.around;
+        let Dispatch { round, request, context } = dispatch;
+        let ClientShared { ending, client_side, .. } = &*self.around;
         let place = place(request.asked.client, round.number);
-        if let Some(arrival) = ending.watch(place, || world.set_out(round, request, errand)) {
+        if let Some(arrival) = ending.watch(place, || client_side.set_out(round, request, context))
+        {
             self.travel(arrival, ctx);
         }
     }
@@ -141,35 +142,41 @@ impl Handler<Dispatch> for ClientActor {
 /// Something has happened that a client on its way could not know of.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Upset {
-    pub(super) errand: Errand,
+pub(super) struct Replan {
+    pub(super) context: ClientContext,
     pub(super) now: SimTime,
 }
 
-impl Handler<Upset> for ClientActor {
+impl Handler<Replan> for ClientActor {
     type Result = ();
 
-    fn handle(&mut self, Upset { mut errand, now }: Upset, ctx: &mut Context<Self>) {
-        let Some(Trip { mut arrival, wait, journey }) = self.trip.take().map(|trip| *trip) else {
+    fn handle(&mut self, Replan { mut context, now }: Replan, ctx: &mut Context<Self>) {
+        let Some(Trip { mut arrival, wait, shared_link_round }) =
+            self.trip.take().map(|trip| *trip)
+        else {
             return;
         };
-        if errand.key == 0 {
-            errand.key = arrival.round.number;
+        if context.key == 0 {
+            context.key = arrival.round.number;
         }
-        let Surroundings { ending, world, clock, .. } = &*self.around;
-        if errand.leaves > now && (clock.is_wall() || journey.is_some()) {
+        let ClientShared { ending, client_side, clock, .. } = &*self.around;
+        if context.leaves > now && (clock.is_wall() || shared_link_round.is_some()) {
             // On the wall clock it looks at the script before every step.
-            self.trip = Some(Box::new(Trip { arrival, wait, journey }));
-            return self.reroute(errand, ctx);
+            self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round }));
+            return self.reroute(context, ctx);
         }
         ctx.cancel_future(wait);
-        if clock.is_wall() || journey.is_some() {
-            journey.into_iter().for_each(|journey| journey.cancel(ctx));
+        if clock.is_wall() || shared_link_round.is_some() {
+            shared_link_round
+                .into_iter()
+                .for_each(|shared_link_round| shared_link_round.cancel(ctx));
             arrival.halt(now, Outcome::Offline);
             return self.travel(arrival, ctx);
         }
         let place = place(arrival.request.asked.client, arrival.round.number);
-        if let Some(arrival) = ending.watch(place, || world.set_out_again(arrival, errand, now)) {
+        if let Some(arrival) =
+            ending.watch(place, || client_side.set_out_again(arrival, context, now))
+        {
             self.travel(arrival, ctx);
         }
     }
@@ -184,9 +191,13 @@ impl Handler<Halt> for ClientActor {
     type Result = ();
 
     fn handle(&mut self, Halt(now): Halt, ctx: &mut Context<Self>) {
-        if let Some(Trip { mut arrival, wait, journey }) = self.trip.take().map(|trip| *trip) {
+        if let Some(Trip { mut arrival, wait, shared_link_round }) =
+            self.trip.take().map(|trip| *trip)
+        {
             ctx.cancel_future(wait);
-            journey.into_iter().for_each(|journey| journey.cancel(ctx));
+            shared_link_round
+                .into_iter()
+                .for_each(|shared_link_round| shared_link_round.cancel(ctx));
             arrival.halt(now, Outcome::Unfinished);
             self.around.server.do_send(Arrived(arrival));
         }
@@ -210,22 +221,23 @@ async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
 }
 
 /// Wall time: really waits for the download, takes one step after another, waits for the upload.
-async fn walk(
-    around: Rc<Surroundings>,
+async fn wall_round(
+    around: Rc<ClientShared>,
     round: Arc<Round>,
     request: Request,
-    errand: Errand,
+    context: ClientContext,
 ) -> Result<Arrival, RunError> {
-    let Surroundings { world, clock, ending, .. } = &*around;
+    let ClientShared { client_side, clock, ending, .. } = &*around;
     let client = request.asked.client;
     let place = format!("client {client} in round {}", round.number);
     let time =
         |source: TimeOverflow| RunError::Time { place: place.clone(), seed: ending.seed, source };
-    let mut walk = world.begin_walk(round, request, errand).map_err(time)?;
-    clock.sleep_until(world.way(&walk).map_err(time)?.downloaded).await;
-    while let Some(end) = world.next_step(&mut walk).map_err(time)? {
-        if let (Some(run), Some(training)) = (walk.run.take(), &world.training) {
-            walk.run = Some(step_once(&training.pool, run).await.map_err(|message| {
+    let mut wall_round =
+        client_side.begin_wall_clock_round(round, request, context).map_err(time)?;
+    clock.sleep_until(client_side.way(&wall_round).map_err(time)?.downloaded).await;
+    while let Some(end) = client_side.next_step(&mut wall_round).map_err(time)? {
+        if let (Some(run), Some(training)) = (wall_round.run.take(), &client_side.training) {
+            wall_round.run = Some(step_once(&training.pool, run).await.map_err(|message| {
                 RunError::Panicked {
                     place: format!("training of {place}"),
                     seed: ending.seed,
@@ -233,10 +245,10 @@ async fn walk(
                 }
             })?);
         }
-        clock.sleep_until(walk.stepped(end, clock.now())).await;
+        clock.sleep_until(wall_round.stepped(end, clock.now())).await;
     }
-    clock.sleep_until(world.way(&walk).map_err(time)?.arrives).await;
-    world.end_walk(walk).map_err(time)
+    clock.sleep_until(client_side.way(&wall_round).map_err(time)?.arrives).await;
+    client_side.end_wall_clock_round(wall_round).map_err(time)
 }
 
 /// One step on a worker, so that other clients' timers are not held up by it.

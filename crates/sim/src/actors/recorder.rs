@@ -2,7 +2,7 @@
 
 use super::ending::{Ending, RunError};
 use crate::clock::SimTime;
-use crate::device::Turn;
+use crate::device::AvailabilityChange;
 use crate::metric::Metrics;
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::record::{ClientRow, RoundRow};
@@ -22,7 +22,7 @@ const WAITING: usize = 16;
 /// What the recorder is told.
 pub(super) enum Happened {
     Began(Metrics),
-    Turned(Vec<Turn>),
+    Turned(Vec<AvailabilityChange>),
     Arrived(Vec<ClientRow>),
     Closed(RoundRow),
     Measured(SimTime, Measured),

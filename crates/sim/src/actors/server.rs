@@ -3,13 +3,13 @@
 mod dispatch;
 mod finish;
 
-use super::carriage::Lanes;
-use super::client::{Arrived, ClientActor, Surroundings, Upset};
-use super::curfew::{Curfew, Curfewed};
+use super::client::{Arrived, ClientActor, ClientShared, Replan};
+use super::departures::{DepartureDue, Departures};
 use super::ending::Ending;
 use super::interrupt::Interrupt;
 use super::recorder::{Happened, Recorder};
-use crate::client::World;
+use super::transfer::SharedLinks;
+use crate::client::ClientSide;
 use crate::clock::{Clock, SimTime};
 use crate::policy::Asked;
 use crate::record::{ClientRow, Outcome, StopReason};
@@ -45,8 +45,8 @@ pub(super) struct ServerActor {
     recorder: Rc<Recorder>,
     interrupt: Interrupt,
     /// Taken by the first start, which knows the server's address.
-    world: Option<World>,
-    around: Option<Rc<Surroundings>>,
+    client_side: Option<ClientSide>,
+    around: Option<Rc<ClientShared>>,
     /// The actors of those who take part; nobody else has one.
     clients: Vec<Option<Addr<ClientActor>>>,
     /// Actors without a client: whoever is asked next takes one of them.
@@ -73,12 +73,12 @@ pub(super) struct ServerActor {
 impl ServerActor {
     pub(super) fn new(
         server: Server,
-        world: World,
+        client_side: ClientSide,
         clock: Clock,
         Post { ending, recorder, interrupt }: Post,
         stop_time: Option<SimTime>,
     ) -> Self {
-        let clients = (0..world.fleet.devices.len()).map(|_| None).collect();
+        let clients = (0..client_side.fleet.devices.len()).map(|_| None).collect();
         let rows = Vec::with_capacity(ROWS);
         ServerActor {
             server,
@@ -86,7 +86,7 @@ impl ServerActor {
             ending,
             recorder,
             interrupt,
-            world: Some(world),
+            client_side: Some(client_side),
             around: None,
             clients,
             idle: Vec::new(),
@@ -127,8 +127,8 @@ impl ServerActor {
             ctx.cancel_future(wait);
         }
         let opening = self.server.open_round(now)?;
-        if self.server.take_upset() {
-            self.upset(now);
+        if self.server.take_replan() {
+            self.replan(now);
         }
         let mut asked = match opening {
             Opening::Asked(asked) => asked,
@@ -199,14 +199,14 @@ impl ServerActor {
     }
 
     /// Tells everybody on the way that things are not as they were.
-    fn upset(&self, now: SimTime) {
+    fn replan(&self, now: SimTime) {
         if let Some(around) = &self.around {
-            around.upset.notify_waiters();
+            around.replan.notify_waiters();
         }
         for (client, seat) in (0..).zip(&self.clients) {
             if let Some(seat) = seat.as_ref().filter(|_| self.server.is_on_the_way(client)) {
-                let errand = self.server.errand_again(client);
-                seat.do_send(Upset { errand, now });
+                let context = self.server.client_context_again(client);
+                seat.do_send(Replan { context, now });
             }
         }
     }
@@ -228,18 +228,18 @@ impl Actor for ServerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        let Some(world) = self.world.take() else {
+        let Some(client_side) = self.client_side.take() else {
             return;
         };
-        let lanes = Lanes::open(&world, &self.clock, &self.ending);
-        let curfew = lanes.are_shared() && self.server.clients_may_be_lost();
-        self.around = Some(Rc::new(Surroundings {
-            lanes,
-            curfew: curfew.then(|| {
-                Curfew::open(world.fleet.devices.len(), self.clock.clone(), ctx.address())
+        let shared_links = SharedLinks::open(&client_side, &self.clock, &self.ending);
+        let departures = shared_links.are_shared() && self.server.clients_may_be_lost();
+        self.around = Some(Rc::new(ClientShared {
+            shared_links,
+            departures: departures.then(|| {
+                Departures::open(client_side.fleet.devices.len(), self.clock.clone(), ctx.address())
             }),
-            world,
-            upset: Notify::new(),
+            client_side,
+            replan: Notify::new(),
             clock: self.clock.clone(),
             ending: self.ending.clone(),
             server: ctx.address(),
@@ -301,12 +301,12 @@ impl Handler<Arrived> for ServerActor {
     }
 }
 
-impl Handler<Curfewed> for ServerActor {
+impl Handler<DepartureDue> for ServerActor {
     type Result = ();
 
-    fn handle(&mut self, curfewed: Curfewed, _: &mut Context<Self>) {
-        if let Some(seat) = &self.clients[curfewed.client as usize] {
-            seat.do_send(curfewed);
+    fn handle(&mut self, due: DepartureDue, _: &mut Context<Self>) {
+        if let Some(seat) = &self.clients[due.client as usize] {
+            seat.do_send(due);
         }
     }
 }

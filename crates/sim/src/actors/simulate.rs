@@ -4,7 +4,7 @@ use super::ending::{Ending, RunError};
 use super::interrupt::Interrupt;
 use super::recorder::Recorder;
 use super::server::{Post, ServerActor, TakeModel};
-use crate::client::World;
+use crate::client::ClientSide;
 use crate::clock::{self, Clock, SimTime};
 use crate::observer::Observer;
 use crate::record::StopReason;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 /// Which clock drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pacemaker {
+pub enum ClockMode {
     /// Time jumps.
     Virtual,
     /// Time passes, this many times as fast as on the wall.
@@ -28,11 +28,11 @@ pub struct Simulation {
     /// The server.
     pub server: Server,
     /// The clients' side.
-    pub world: World,
+    pub client_side: ClientSide,
     /// Told of everything, in this order.
     pub observers: Vec<Box<dyn Observer>>,
     /// Which clock.
-    pub pacemaker: Pacemaker,
+    pub clock_mode: ClockMode,
     /// `[stop] time`.
     pub stop_time: Option<SimTime>,
     /// Who may want it to end.
@@ -50,32 +50,33 @@ pub struct Finished {
 /// Runs a simulation to its end on the calling thread. An `Err` means that it could not even be
 /// started; a run that fails on the way is still [`Finished`].
 pub fn simulate(simulation: Simulation) -> Result<Finished, RunError> {
-    let runtime = runtime(simulation.pacemaker)?;
+    let runtime = runtime(simulation.clock_mode)?;
     let system = System::with_tokio_rt(move || runtime);
     system.block_on(drive(simulation))
 }
 
-fn runtime(pacemaker: Pacemaker) -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime(clock_mode: ClockMode) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    match pacemaker {
-        Pacemaker::Wall(_) => builder.enable_time(),
+    match clock_mode {
+        ClockMode::Wall(_) => builder.enable_time(),
         // No driver at all: the runtime never looks outside, it parks and our clock moves.
-        Pacemaker::Virtual => builder.on_thread_park(clock::advance),
+        ClockMode::Virtual => builder.on_thread_park(clock::advance),
     };
     builder.build()
 }
 
 async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
-    let Simulation { seed, server, world, observers, pacemaker, stop_time, interrupt } = simulation;
-    let clock = match pacemaker {
-        Pacemaker::Virtual => Clock::virtual_time(),
-        Pacemaker::Wall(speedup) => Clock::wall(speedup),
+    let Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt } =
+        simulation;
+    let clock = match clock_mode {
+        ClockMode::Virtual => Clock::virtual_time(),
+        ClockMode::Wall(speedup) => Clock::wall(speedup),
     };
-    clock.reserve(world.fleet.devices.len() + 2);
+    clock.reserve(client_side.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
     let recorder = Rc::new(Recorder::start(observers, ending.clone())?);
     let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt };
-    let server = ServerActor::new(server, world, clock.clone(), post, stop_time).start();
+    let server = ServerActor::new(server, client_side, clock.clone(), post, stop_time).start();
     let stalled = tokio::select! {
         biased;
         () = ending.wait() => false,

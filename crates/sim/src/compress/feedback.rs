@@ -3,7 +3,7 @@
 //!
 //! A client sends C(Δ + e) and keeps e ← Δ + e − C(Δ + e), so that nothing is lost for good. It
 //! keeps e whenever it sent something: whether the server used it, it cannot know. The residual
-//! travels with a client's errand and comes back with its parcel, so packing is a pure function
+//! travels with a client's context and comes back with its parcel, so packing is a pure function
 //! that any worker may compute.
 
 use super::Compression;

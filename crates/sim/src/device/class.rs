@@ -1,7 +1,7 @@
 //! What a scenario says of a class of devices.
 
 use super::Assign;
-use super::tape::Tape;
+use super::trace_store::TraceStore;
 use crate::clock::Span;
 use crate::random::Dist;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub struct Thermal {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The recordings, in the order of their file.
-    pub tape: Arc<Tape>,
+    pub trace: Arc<TraceStore>,
     /// What happens at the end of a recording.
     pub repeat: Repeat,
     /// Whether each client begins at a moment of its own, drawn from the whole recording.

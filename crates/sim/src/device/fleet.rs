@@ -6,13 +6,13 @@ mod places;
 mod tests;
 
 use super::class::{ClassConfig, Thermal};
-use super::course::{Effort, Reel, Spell};
 use super::episodes::Alternation;
-use super::tape::Tape;
-use super::way::Direction;
+use super::speed_profile::{Effort, SteadyInterval, TraceCursor};
+use super::trace_store::TraceStore;
+use super::varying::Direction;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::random::{Purpose, shuffle, stream};
-use places::reels;
+use places::trace_cursors;
 use std::sync::Arc;
 
 /// `[fleet]`.
@@ -95,13 +95,13 @@ pub struct Class {
     /// What continuous work does to the speed.
     pub thermal: Option<Thermal>,
     /// Recordings that say how fast they are.
-    pub tape: Option<Arc<Tape>>,
+    pub trace: Option<Arc<TraceStore>>,
 }
 
 impl Class {
     /// Whether its devices are not always the same.
     pub fn varies(&self) -> bool {
-        self.tape.is_some() || self.slowdown.is_some() || self.thermal.is_some()
+        self.trace.is_some() || self.slowdown.is_some() || self.thermal.is_some()
     }
 }
 
@@ -115,7 +115,7 @@ pub struct Fleet {
     /// By client; empty where all devices are steady and nothing is shared.
     pub wires: Vec<Wire>,
     /// Places in the recordings of speeds, by client; empty if there are none.
-    pub reels: Vec<Reel>,
+    pub trace_cursors: Vec<TraceCursor>,
 }
 
 /// A client got a device whose times cannot be represented.
@@ -152,15 +152,15 @@ impl FleetConfig {
     ) -> Result<Fleet, FleetError> {
         let classes: Vec<Class> = self.classes.iter().map(ClassConfig::class).collect();
         let assigned = self.assignment(seed, clients);
-        let tapes = self.classes.iter().map(|class| class.trace.as_ref());
-        let reels = if classes.iter().any(|class| class.tape.is_some()) {
-            reels(seed, 0, &assigned, &tapes.collect::<Vec<_>>())
+        let traces = self.classes.iter().map(|class| class.trace.as_ref());
+        let trace_cursors = if classes.iter().any(|class| class.trace.is_some()) {
+            trace_cursors(seed, 0, &assigned, &traces.collect::<Vec<_>>())
         } else {
             Vec::new()
         };
         let wires = demand.wires || classes.iter().any(Class::varies);
         let mut fleet =
-            Fleet { devices: Vec::with_capacity(clients), classes, wires: vec![], reels };
+            Fleet { devices: Vec::with_capacity(clients), classes, wires: vec![], trace_cursors };
         for (client, class) in assigned.into_iter().enumerate() {
             let config = &self.classes[usize::from(class)];
             let first = fleet.first_point(client, class);
@@ -227,8 +227,8 @@ impl Fleet {
     }
 
     /// What a client's device is like when nothing else is said.
-    pub fn nominal(&self, client: u32) -> Spell {
+    pub fn nominal(&self, client: u32) -> SteadyInterval {
         let Wire { up, down, .. } = self.wires[client as usize];
-        Spell { step: self.devices[client as usize].step, up, down, until: SimTime::NEVER }
+        SteadyInterval { step: self.devices[client as usize].step, up, down, until: SimTime::NEVER }
     }
 }

@@ -5,10 +5,10 @@
 
 mod recorded;
 
-use super::course::Reel;
 use super::episodes::{Alternation, Episode};
 use super::script::Selection;
-use super::tape::Tape;
+use super::speed_profile::TraceCursor;
+use super::trace_store::TraceStore;
 use crate::clock::{SimTime, Span};
 use recorded::{next_loss, recorded};
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ pub enum Coming {
     /// At random.
     OnOff(Alternation),
     /// As recorded.
-    Recorded(Arc<Tape>),
+    Recorded(Arc<TraceStore>),
 }
 
 impl Coming {
@@ -32,7 +32,7 @@ impl Coming {
         match self {
             Coming::Always => false,
             Coming::OnOff(_) => true,
-            Coming::Recorded(tape) => tape.tells_presence(),
+            Coming::Recorded(trace) => trace.tells_presence(),
         }
     }
 }
@@ -53,7 +53,7 @@ pub struct Absence {
 enum Cursor {
     Always,
     Random(Episode),
-    Recorded { reel: Reel, there: bool, until: SimTime },
+    Recorded { trace_cursor: TraceCursor, there: bool, until: SimTime },
 }
 
 impl Cursor {
@@ -97,7 +97,7 @@ impl Client {
 /// Somebody came or went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Turn {
+pub struct AvailabilityChange {
     pub at: SimTime,
     pub client: u32,
     /// It came.
@@ -123,14 +123,19 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Clients of the given classes, which come and go by `laws`; `reels` says where those are in
+    /// Clients of the given classes, which come and go by `laws`; `trace_cursors` says where those are in
     /// their recordings whose classes have one.
-    pub fn new(seed: u64, laws: Vec<Coming>, classes: &[u16], reels: &[Reel]) -> Self {
+    pub fn new(
+        seed: u64,
+        laws: Vec<Coming>,
+        classes: &[u16],
+        trace_cursors: &[TraceCursor],
+    ) -> Self {
         let client = |(client, class): (usize, &u16)| {
             let cursor = match &laws[usize::from(*class)] {
                 Coming::Always => Cursor::Always,
                 Coming::OnOff(law) => Cursor::Random(law.first(seed, client as u64)),
-                Coming::Recorded(tape) => recorded(tape, reels[client], SimTime::ZERO),
+                Coming::Recorded(trace) => recorded(trace, trace_cursors[client], SimTime::ZERO),
             };
             let since = SimTime::ZERO;
             Client { class: *class, absences: 0, gone: 0, cursor, away: Span::ZERO, since }
@@ -156,7 +161,7 @@ impl Presence {
 
     /// Some will not be there for a while, from now on or from later on; who goes now is told to
     /// `changed`. Its number.
-    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(Turn)) -> usize {
+    pub fn add(&mut self, absence: Absence, changed: &mut dyn FnMut(AvailabilityChange)) -> usize {
         let Absence { from, until, .. } = absence;
         self.varies = true;
         let index = self.absences.len();
@@ -173,13 +178,13 @@ impl Presence {
     }
 
     /// An absence without an end of its own is over, now.
-    pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(Turn)) {
+    pub fn end(&mut self, absence: usize, changed: &mut dyn FnMut(AvailabilityChange)) {
         self.advance(self.now, changed);
         self.turn(absence, false, changed);
     }
 
     /// A client is gone for good, now.
-    pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(Turn)) {
+    pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(AvailabilityChange)) {
         self.varies = true;
         let state = self.clients[client as usize];
         let (absences, gone) = (state.absences + 1, state.gone + 1);
@@ -188,7 +193,7 @@ impl Presence {
     }
 
     /// Moves on to `now`; who came or went is told to `changed`.
-    pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(Turn)) {
+    pub fn advance(&mut self, now: SimTime, changed: &mut dyn FnMut(AvailabilityChange)) {
         while let Some(next) = self.next_change().filter(|next| *next <= now) {
             self.step(next, changed);
         }
@@ -251,8 +256,8 @@ impl Presence {
         }
         let Client { class, cursor, .. } = self.clients[client as usize];
         let own = match (&self.laws[usize::from(class)], cursor) {
-            (Coming::Recorded(tape), Cursor::Recorded { reel, until, .. }) => {
-                until.min(next_loss(tape, reel, self.now))
+            (Coming::Recorded(trace), Cursor::Recorded { trace_cursor, until, .. }) => {
+                until.min(next_loss(trace, trace_cursor, self.now))
             }
             _ => cursor.until(),
         };
@@ -271,7 +276,7 @@ impl Presence {
     }
 
     /// What happens at `at`, which is the next change.
-    fn step(&mut self, at: SimTime, changed: &mut dyn FnMut(Turn)) {
+    fn step(&mut self, at: SimTime, changed: &mut dyn FnMut(AvailabilityChange)) {
         self.now = at;
         if let Some(Reverse((_, client))) = self.queue.peek().filter(|Reverse((t, _))| *t == at) {
             let client = *client;
@@ -291,7 +296,7 @@ impl Presence {
         }
     }
 
-    fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(Turn)) {
+    fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(AvailabilityChange)) {
         let Absence { whom, until, .. } = self.absences[index].clone();
         let for_good = until == SimTime::NEVER;
         for client in (0..self.clients.len() as u32).filter(|client| whom.has(*client)) {
@@ -331,14 +336,14 @@ impl Presence {
             (Coming::OnOff(law), Cursor::Random(episode)) => {
                 Cursor::Random(law.next(self.seed, u64::from(client), episode))
             }
-            (Coming::Recorded(tape), Cursor::Recorded { reel, until, .. }) => {
-                recorded(tape, reel, until)
+            (Coming::Recorded(trace), Cursor::Recorded { trace_cursor, until, .. }) => {
+                recorded(trace, trace_cursor, until)
             }
             (_, cursor) => cursor,
         }
     }
 
-    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(Turn)) {
+    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(AvailabilityChange)) {
         let before = self.clients[client as usize].is_here();
         let here = next.is_here();
         if before != here {
@@ -353,7 +358,7 @@ impl Presence {
         }
         self.clients[client as usize] = next;
         if before != here {
-            changed(Turn { at: self.now, client, here });
+            changed(AvailabilityChange { at: self.now, client, here });
         }
     }
 }

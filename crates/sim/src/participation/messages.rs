@@ -2,7 +2,7 @@
 
 use crate::clock::{SimTime, Span};
 use crate::compress::{Parcel, Residual};
-use crate::device::Itinerary;
+use crate::device::LegTimes;
 use crate::policy::Asked;
 use crate::record::{ClientRow, Leg, Outcome};
 use crate::solver::State;
@@ -51,7 +51,7 @@ pub struct Request {
 
 /// What a client takes along, and need not bring back.
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub struct ClientContext {
     /// What its random draws are keyed by: the round, or where clients are sent off one by one the
     /// number of times it has been.
     pub key: u64,
@@ -70,7 +70,7 @@ pub struct Arrival {
     /// What it was asked.
     pub request: Request,
     /// When it was where.
-    pub way: Itinerary,
+    pub way: LegTimes,
     /// Index of its class.
     pub class: u16,
     /// ‖a‖₁ of the steps it made.

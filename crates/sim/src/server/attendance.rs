@@ -1,7 +1,7 @@
 //! Who can be asked, and where everybody's time goes.
 
 use crate::clock::{SimTime, Span};
-use crate::device::{Absence, Coming, Presence, Turn};
+use crate::device::{Absence, AvailabilityChange, Coming, Presence};
 use crate::policy::{Columns, Feedback, Needs};
 use crate::record::{Account, ClientRow};
 use std::sync::Arc;
@@ -40,20 +40,20 @@ pub struct Attendance {
     /// How long each client has been away by the end of a run that ends because nobody will come.
     today: Option<Vec<Span>>,
     /// Comings and goings that somebody wants to know of.
-    diary: Option<Diary>,
+    log: Option<AvailabilityLog>,
     classes: Arc<[u16]>,
     accounts: Vec<Account>,
 }
 
 /// Who came and went when.
-struct Diary {
+struct AvailabilityLog {
     /// Of whom; `None`: of all.
     of: Option<Vec<bool>>,
-    turns: Vec<Turn>,
+    turns: Vec<AvailabilityChange>,
 }
 
-impl Diary {
-    fn note(&mut self, turn: Turn) {
+impl AvailabilityLog {
+    fn note(&mut self, turn: AvailabilityChange) {
         if self.of.as_ref().is_none_or(|of| of[turn.client as usize]) {
             self.turns.push(turn);
         }
@@ -81,7 +81,7 @@ impl Attendance {
             columns,
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
             today: None,
-            diary: None,
+            log: None,
             accounts: vec![Account::default(); kinds],
             presence,
             classes,
@@ -90,26 +90,28 @@ impl Attendance {
 
     /// From now on, which is before the run begins, comings and goings are written down: those `of`
     /// some clients, or of all.
-    pub fn keep_diary(&mut self, of: Option<Vec<bool>>) {
-        let mut diary = Diary { of, turns: Vec::new() };
+    pub fn log_availability(&mut self, of: Option<Vec<bool>>) {
+        let mut log = AvailabilityLog { of, turns: Vec::new() };
         if let Some(presence) = &self.presence {
             let clients = 0..self.free_since.len() as u32;
             let away = clients.filter(|client| !presence.is_here(*client));
-            away.for_each(|client| diary.note(Turn { at: SimTime::ZERO, client, here: false }));
+            away.for_each(|client| {
+                log.note(AvailabilityChange { at: SimTime::ZERO, client, here: false })
+            });
         }
-        self.diary = Some(diary);
+        self.log = Some(log);
     }
 
-    /// Who came and went since this was last asked; nobody, if no diary is kept.
-    pub fn take_turns(&mut self) -> Vec<Turn> {
-        self.diary.as_mut().map_or_else(Vec::new, |diary| std::mem::take(&mut diary.turns))
+    /// Who came and went since this was last asked; nobody, if no log is kept.
+    pub fn take_availability_changes(&mut self) -> Vec<AvailabilityChange> {
+        self.log.as_mut().map_or_else(Vec::new, |log| std::mem::take(&mut log.turns))
     }
 
     /// Moves on to `now`.
     pub fn advance(&mut self, now: SimTime) {
-        let Attendance { presence, columns, diary, .. } = self;
+        let Attendance { presence, columns, log, .. } = self;
         if let Some(presence) = presence {
-            presence.advance(now, &mut count(columns, diary));
+            presence.advance(now, &mut count(columns, log));
         }
     }
 
@@ -151,27 +153,27 @@ impl Attendance {
 
     /// Some are away for a while; its number, for [`Attendance::end`].
     pub fn add(&mut self, absence: Absence) -> usize {
-        let Attendance { presence, columns, diary, .. } = self;
+        let Attendance { presence, columns, log, .. } = self;
         let presence = presence.as_mut().expect("events that concern presence make it known");
-        presence.add(absence, &mut count(columns, diary))
+        presence.add(absence, &mut count(columns, log))
     }
 
     /// An absence is over.
     pub fn end(&mut self, absence: usize) {
-        let Attendance { presence, columns, diary, .. } = self;
+        let Attendance { presence, columns, log, .. } = self;
         let presence = presence.as_mut().expect("it began, so presence is known");
-        presence.end(absence, &mut count(columns, diary));
+        presence.end(absence, &mut count(columns, log));
     }
 
     /// A client on its way has lost its connection for good: it is not there any more.
     pub fn gone(&mut self, client: u32, now: SimTime) {
-        let Attendance { presence, columns, diary, classes, away, .. } = self;
+        let Attendance { presence, columns, log, classes, away, .. } = self;
         let presence = presence.get_or_insert_with(|| {
             away.resize(classes.len(), Span::ZERO);
             Presence::new(0, vec![Coming::Always], &vec![0; classes.len()], &[])
         });
-        presence.advance(now, &mut count(columns, diary));
-        presence.remove(client, &mut count(columns, diary));
+        presence.advance(now, &mut count(columns, log));
+        presence.remove(client, &mut count(columns, log));
     }
 
     /// Everybody's class.
@@ -284,11 +286,14 @@ impl Attendance {
 }
 
 /// Notes who comes and goes.
-fn count<'a>(columns: &'a mut Columns, diary: &'a mut Option<Diary>) -> impl FnMut(Turn) + 'a {
+fn count<'a>(
+    columns: &'a mut Columns,
+    log: &'a mut Option<AvailabilityLog>,
+) -> impl FnMut(AvailabilityChange) + 'a {
     move |turn| {
         columns.set_present(turn.client, turn.here);
-        if let Some(diary) = diary {
-            diary.note(turn);
+        if let Some(log) = log {
+            log.note(turn);
         }
     }
 }

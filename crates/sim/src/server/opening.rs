@@ -36,12 +36,12 @@ impl Server {
             round: number,
             now,
             asked: expected,
-            deadline: self.agenda.deadline(now),
+            deadline: self.schedule.deadline(now),
         })?;
         self.wake = wake.or(deadline);
         let may_extend = self.config.close.character().may_extend;
         let lr_factor =
-            self.recipe.factor(number) * self.agenda.lr_factor(now, self.recipe.common.lr);
+            self.recipe.factor(number) * self.schedule.lr_factor(now, self.recipe.common.lr);
         self.round = Arc::new(Round {
             number,
             opened: now,
@@ -61,21 +61,21 @@ impl Server {
 
     /// Begins the events of a round that is about to open.
     fn begin_events(&mut self, round: u64, now: SimTime) -> Result<(), TimeOverflow> {
-        let begun = self.agenda.open(round, now)?;
+        let begun = self.schedule.open(round, now)?;
         for absence in begun.absences {
             self.attendance.add(absence);
         }
         for absence in begun.over {
             self.attendance.end(absence);
         }
-        self.upset |= begun.devices;
+        self.replan |= begun.devices;
         Ok(())
     }
 
     /// Whether something has happened since this was last asked that concerns clients on their way
     /// and that they could not know of.
-    pub fn take_upset(&mut self) -> bool {
-        std::mem::take(&mut self.upset)
+    pub fn take_replan(&mut self) -> bool {
+        std::mem::take(&mut self.replan)
     }
 
     /// What to do about a round for which too few clients are there; `None` if they are enough.
@@ -142,7 +142,7 @@ impl Server {
         let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
         let for_good = self.attendance.remaining() == 0 || self.attendance.next_change().is_none();
         // A round that closes by itself is followed by another, which may bring clients.
-        let more = self.wake.is_some() && self.agenda.brings_clients();
+        let more = self.wake.is_some() && self.schedule.brings_clients();
         nobody && for_good && !more && self.is_asynchronous()
     }
 

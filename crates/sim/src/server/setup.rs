@@ -1,6 +1,6 @@
 //! What a server begins with, and what can go wrong with it.
 
-use super::{Agenda, Attendance};
+use super::{Attendance, EventSchedule};
 use crate::aggregate::{ServerOptimizer, Weighting};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::policy::{Closing, Selection, SelectionError, ServerConfig, Stop};
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Who is there.
     pub attendance: Attendance,
     /// What is scripted.
-    pub agenda: Agenda,
+    pub schedule: EventSchedule,
     /// Whether clients remember what their updates lost on the way.
     pub error_feedback: bool,
 }

@@ -47,8 +47,8 @@ impl ServerActor {
             self.idle.pop().unwrap_or_else(|| ClientActor::new(around).start())
         });
         let round = self.server.round().clone();
-        let errand = self.server.errand(asked.client, &round);
-        client.do_send(Dispatch { round, request, errand });
+        let context = self.server.client_context(asked.client, &round);
+        client.do_send(Dispatch { round, request, context });
     }
 
     /// Where clients are sent off one by one: somebody else takes the place of who came back.

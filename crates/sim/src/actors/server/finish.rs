@@ -96,7 +96,7 @@ impl ServerActor {
 
     pub(super) fn send_rows(&mut self) {
         // What happened before an arrival is told before it.
-        let turns = self.server.take_turns();
+        let turns = self.server.take_availability_changes();
         if !turns.is_empty() {
             self.recorder.tell(Happened::Turned(turns));
         }

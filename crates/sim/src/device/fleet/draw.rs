@@ -4,8 +4,8 @@ use super::{Class, Demand, Device, Wire};
 use crate::clock::{Span, TimeOverflow};
 use crate::device::Compute;
 use crate::device::class::{ClassConfig, ComputeConfig};
-use crate::device::course::NO_LIMIT;
 use crate::device::episodes::Alternation;
+use crate::device::speed_profile::NO_LIMIT;
 use crate::random::{Dist, Purpose, stream};
 
 impl ClassConfig {
@@ -18,11 +18,11 @@ impl ClassConfig {
                 (Alternation::new(Purpose::Slowdown, on, off), slowdown.factor)
             }),
             thermal: self.thermal.clone(),
-            tape: self
+            trace: self
                 .trace
                 .as_ref()
-                .filter(|replay| replay.tape.tells_speeds())
-                .map(|replay| replay.tape.clone()),
+                .filter(|replay| replay.trace.tells_speeds())
+                .map(|replay| replay.trace.clone()),
         }
     }
 

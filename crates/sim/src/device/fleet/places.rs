@@ -4,9 +4,9 @@ use super::{Assign, Fleet, FleetConfig};
 use crate::clock::SimTime;
 use crate::device::Compute;
 use crate::device::class::{Availability, ClassConfig, Repeat, Replay};
-use crate::device::course::Reel;
 use crate::device::episodes::Alternation;
 use crate::device::presence::{Coming, Presence};
+use crate::device::speed_profile::TraceCursor;
 use crate::random::{Purpose, shuffle, stream};
 use rand::RngExt;
 
@@ -18,9 +18,9 @@ impl FleetConfig {
                 Coming::OnOff(Alternation::new(Purpose::Availability, on.clone(), off.clone()))
             }
             (Some(Availability::Trace(replay)), _) | (None, Some(replay))
-                if replay.tape.tells_availability() =>
+                if replay.trace.tells_availability() =>
             {
-                Coming::Recorded(replay.tape.clone())
+                Coming::Recorded(replay.trace.clone())
             }
             _ => Coming::Always,
         };
@@ -40,10 +40,10 @@ impl FleetConfig {
                 _ => class.trace.as_ref(),
             })
             .collect();
-        let mut places = reels(seed, 1, &classes, &replays);
+        let mut places = trace_cursors(seed, 1, &classes, &replays);
         for (client, class) in classes.iter().enumerate() {
-            if !own(&self.classes[usize::from(*class)]) && !fleet.reels.is_empty() {
-                places[client] = fleet.reels[client];
+            if !own(&self.classes[usize::from(*class)]) && !fleet.trace_cursors.is_empty() {
+                places[client] = fleet.trace_cursors[client];
             }
         }
         let presence = Presence::new(seed, laws, &classes, &places);
@@ -58,11 +58,11 @@ impl Fleet {
         client: usize,
         class: u16,
     ) -> (Option<Compute>, Option<u64>, Option<u64>) {
-        let tape = self.classes[usize::from(class)].tape.as_ref();
-        let point = tape.and_then(|tape| {
-            let reel = self.reels[client];
-            let points = tape.points(reel.track as usize);
-            let (local, _) = reel.local(SimTime::ZERO);
+        let trace = self.classes[usize::from(class)].trace.as_ref();
+        let point = trace.and_then(|trace| {
+            let trace_cursor = self.trace_cursors[client];
+            let points = trace.points(trace_cursor.track as usize);
+            let (local, _) = trace_cursor.local(SimTime::ZERO);
             points.get(points.partition_point(|point| point.at <= local).max(1) - 1)
         });
         point.map_or((None, None, None), |point| (point.compute, point.up, point.down))
@@ -71,19 +71,19 @@ impl Fleet {
 
 /// Gives every client its recording of its class's `replays`. `aspect` keeps the draws for speeds
 /// and for presence apart.
-pub(super) fn reels(
+pub(super) fn trace_cursors(
     seed: u64,
     aspect: u64,
     classes: &[u16],
     replays: &[Option<&Replay>],
-) -> Vec<Reel> {
+) -> Vec<TraceCursor> {
     // The order in which each class hands out its recordings, and how many it has handed out.
     let mut orders: Vec<(Vec<u32>, usize)> = replays
         .iter()
         .enumerate()
         .map(|(class, replay)| {
             let mut order: Vec<u32> =
-                (0..replay.map_or(0, |replay| replay.tape.len()) as u32).collect();
+                (0..replay.map_or(0, |replay| replay.trace.len()) as u32).collect();
             if replay.is_some_and(|replay| replay.assign == Assign::Random) {
                 shuffle(&mut order, &mut stream(seed, Purpose::Replay, aspect, class as u64));
             }
@@ -93,11 +93,11 @@ pub(super) fn reels(
     let place = |(client, class): (usize, &u16)| {
         let (order, given) = &mut orders[usize::from(*class)];
         let Some(replay) = replays[usize::from(*class)].filter(|_| !order.is_empty()) else {
-            return Reel { track: 0, shift: 0, period: 0 };
+            return TraceCursor { track: 0, shift: 0, period: 0 };
         };
         let track = order[*given % order.len()];
         *given += 1;
-        let length = replay.tape.length(track as usize);
+        let length = replay.trace.length(track as usize);
         let whole = match replay.repeat {
             Repeat::Every(span) => span.nanos(),
             _ => length,
@@ -110,7 +110,7 @@ pub(super) fn reels(
             }
             false => 0,
         };
-        Reel::new(track, shift, replay.repeat, length)
+        TraceCursor::new(track, shift, replay.repeat, length)
     };
     classes.iter().enumerate().map(place).collect()
 }

@@ -2,25 +2,26 @@
 
 use super::Cursor;
 use crate::clock::{SimTime, Span};
-use crate::device::course::Reel;
-use crate::device::tape::{Tape, Toggle};
+use crate::device::speed_profile::TraceCursor;
+use crate::device::trace_store::{Toggle, TraceStore};
 
 /// When the device of a recording next loses what it is doing, after `now`.
-pub(super) fn next_loss(tape: &Tape, reel: Reel, now: SimTime) -> SimTime {
-    let losses = tape.losses(reel.track as usize);
-    let (local, left) = reel.local(now);
+pub(super) fn next_loss(trace: &TraceStore, trace_cursor: TraceCursor, now: SimTime) -> SimTime {
+    let losses = trace.losses(trace_cursor.track as usize);
+    let (local, left) = trace_cursor.local(now);
     let next = losses.get(losses.partition_point(|at| *at <= local)).map(|at| at - local);
-    let next = next.filter(|next| *next < left || reel.period == 0);
+    let next = next.filter(|next| *next < left || trace_cursor.period == 0);
     // Begun again; what lies behind the end of a repetition never happens.
-    let again = losses.first().filter(|at| **at < reel.period).map(|at| left.saturating_add(*at));
+    let again =
+        losses.first().filter(|at| **at < trace_cursor.period).map(|at| left.saturating_add(*at));
     let span = next.or(again).map(Span::from_nanos);
     span.and_then(|span| now.after(span).ok()).unwrap_or(SimTime::NEVER)
 }
 
 /// Whether the device of a recording is there at `at`, and until when.
-pub(super) fn recorded(tape: &Tape, reel: Reel, at: SimTime) -> Cursor {
-    let toggles = tape.toggles(reel.track as usize);
-    let (local, left) = reel.local(at);
+pub(super) fn recorded(trace: &TraceStore, trace_cursor: TraceCursor, at: SimTime) -> Cursor {
+    let toggles = trace.toggles(trace_cursor.track as usize);
+    let (local, left) = trace_cursor.local(at);
     let passed = toggles.partition_point(|toggle| toggle.at() <= local);
     let there = match (passed, toggles.first()) {
         (0, None) => true,
@@ -29,14 +30,14 @@ pub(super) fn recorded(tape: &Tape, reel: Reel, at: SimTime) -> Cursor {
     };
     let differs = |toggle: &&Toggle| toggle.is_there() != there;
     let mut next = toggles[passed..].iter().find(differs).map(|toggle| toggle.at() - local);
-    if next.is_none_or(|next| next >= left) && reel.period > 0 {
+    if next.is_none_or(|next| next >= left) && trace_cursor.period > 0 {
         // Begun again it may be as it is now: then it changes when it first differs.
         let again = toggles.first().filter(differs).map(|_| 0);
         let again = again.or_else(|| toggles.iter().find(differs).map(Toggle::at));
-        next = again.filter(|at| *at < reel.period).map(|at| left.saturating_add(at));
+        next = again.filter(|at| *at < trace_cursor.period).map(|at| left.saturating_add(at));
     }
     let until = next.and_then(|span| at.after(Span::from_nanos(span)).ok());
-    Cursor::Recorded { reel, there, until: until.unwrap_or(SimTime::NEVER) }
+    Cursor::Recorded { trace_cursor, there, until: until.unwrap_or(SimTime::NEVER) }
 }
 
 #[cfg(test)]
@@ -48,14 +49,14 @@ mod tests {
     fn what_is_lost_at_an_instant_concerns_those_who_set_out_before() {
         let change = |at, lost| Change { at: Span::from_nanos(at), lost, ..Change::default() };
         let changes = vec![change(10, true), change(30, true), change(40, false)];
-        let mut tape = Tape::default();
+        let mut trace = TraceStore::default();
         // A last row that tells nothing says when the recording ended.
         let end = Some(Span::from_nanos(40));
-        tape.add(&Recording { device: "a".into(), changes, end });
-        assert!(tape.tells_availability() && !tape.tells_presence());
+        trace.add(&Recording { device: "a".into(), changes, end });
+        assert!(trace.tells_availability() && !trace.tells_presence());
         let at = SimTime::from_nanos;
         let next = |shift, repeat, now| {
-            next_loss(&tape, Reel::new(0, shift, repeat, tape.length(0)), at(now))
+            next_loss(&trace, TraceCursor::new(0, shift, repeat, trace.length(0)), at(now))
         };
         for (now, then) in [(0, at(10)), (9, at(10)), (10, at(30)), (30, SimTime::NEVER)] {
             assert_eq!(next(0, Repeat::Never, now), then, "{now}");
@@ -66,7 +67,7 @@ mod tests {
         let cut = Repeat::Every(Span::from_nanos(20));
         assert_eq!(next(0, cut, 10), at(30), "10 of the next time");
         let Cursor::Recorded { there, until, .. } =
-            recorded(&tape, Reel::new(0, 0, Repeat::Never, 40), at(10))
+            recorded(&trace, TraceCursor::new(0, 0, Repeat::Never, 40), at(10))
         else {
             panic!("a recording is one");
         };

@@ -5,21 +5,21 @@ use crate::device::{Change, Recording};
 use proptest::prelude::*;
 
 /// A device that is there or not from each of these instants on, recorded until `end`.
-fn tape(toggles: &[(u64, bool)], end: u64) -> Arc<Tape> {
+fn trace(toggles: &[(u64, bool)], end: u64) -> Arc<TraceStore> {
     let change =
         |at, available| Change { at: Span::from_nanos(at), available, ..Change::default() };
     let mut changes: Vec<Change> =
         toggles.iter().map(|(at, there)| change(*at, Some(*there))).collect();
     changes.push(change(end, None));
-    let mut tape = Tape::default();
-    tape.add(&Recording { device: "a".into(), changes, end: Some(Span::from_nanos(end)) });
-    Arc::new(tape)
+    let mut trace = TraceStore::default();
+    trace.add(&Recording { device: "a".into(), changes, end: Some(Span::from_nanos(end)) });
+    Arc::new(trace)
 }
 
 /// Whether the device is there at `at`, straight from the rules of the trace format.
-fn is_there(toggles: &[(u64, bool)], reel: Reel, at: u64) -> bool {
-    let total = at + reel.shift;
-    let local = if reel.period > 0 { total % reel.period } else { total };
+fn is_there(toggles: &[(u64, bool)], trace_cursor: TraceCursor, at: u64) -> bool {
+    let total = at + trace_cursor.shift;
+    let local = if trace_cursor.period > 0 { total % trace_cursor.period } else { total };
     let told = toggles.iter().rev().find(|(from, _)| *from <= local);
     told.or(toggles.first()).is_none_or(|(_, there)| *there)
 }
@@ -40,11 +40,11 @@ proptest! {
             })
             .collect();
         let end = now + tail;
-        let tape = tape(&toggles, end);
-        let reel = Reel { track: 0, shift, period: if repeats { end } else { 0 } };
-        let laws = vec![Coming::Recorded(tape), Coming::Always];
+        let trace = trace(&toggles, end);
+        let trace_cursor = TraceCursor { track: 0, shift, period: if repeats { end } else { 0 } };
+        let laws = vec![Coming::Recorded(trace), Coming::Always];
         // Two with the recording, one that is always there.
-        let mut presence = Presence::new(1, laws, &[0, 0, 1], &[reel; 3]);
+        let mut presence = Presence::new(1, laws, &[0, 0, 1], &[trace_cursor; 3]);
         for (from, lasting, whom) in &absences {
             presence.add(
                 Absence {
@@ -59,13 +59,13 @@ proptest! {
             let scripted = absences.iter().any(|(from, lasting, whom)| {
                 *whom == client && (*from..from + lasting).contains(&at)
             });
-            !scripted && (client == 2 || is_there(&toggles, reel, at))
+            !scripted && (client == 2 || is_there(&toggles, trace_cursor, at))
         };
         let mut told = [0, 1, 2].map(|client| presence.is_here(client));
         let mut away = [0; 3];
         for at in 0..160 {
             let mut changes = 0;
-            presence.advance(SimTime::from_nanos(at), &mut |Turn { client, here, .. }| {
+            presence.advance(SimTime::from_nanos(at), &mut |AvailabilityChange { client, here, .. }| {
                 assert_ne!(told[client as usize], here, "news are news");
                 told[client as usize] = here;
                 changes += 1;
@@ -111,12 +111,12 @@ fn who_leaves_for_good_is_not_waited_for() {
 
 #[test]
 fn who_is_gone_does_not_come_and_go_and_is_where_it_would_be_when_it_returns() {
-    let tape = tape(&[(0, true), (3, false)], 7);
-    let reel = Reel { track: 0, shift: 0, period: 7 };
-    let laws = || vec![Coming::Recorded(tape.clone())];
+    let trace = trace(&[(0, true), (3, false)], 7);
+    let trace_cursor = TraceCursor { track: 0, shift: 0, period: 7 };
+    let laws = || vec![Coming::Recorded(trace.clone())];
     for back in 1..40 {
-        let mut plain = Presence::new(1, laws(), &[0], &[reel]);
-        let mut presence = Presence::new(1, laws(), &[0], &[reel]);
+        let mut plain = Presence::new(1, laws(), &[0], &[trace_cursor]);
+        let mut presence = Presence::new(1, laws(), &[0], &[trace_cursor]);
         let whom = Selection::of(1, [0]);
         let absence = Absence { whom, from: SimTime::ZERO, until: SimTime::NEVER };
         let joins = presence.add(absence, &mut |_| {});

@@ -4,8 +4,8 @@ use super::class::Repeat;
 use super::episodes::{Alternation, Episode};
 use super::recording::Compute;
 use super::script::Happening;
-use super::tape::Point;
-use super::way::Direction;
+use super::trace_store::Point;
+use super::varying::Direction;
 use crate::clock::{SimTime, Span};
 
 /// No limit to a link.
@@ -13,7 +13,7 @@ pub const NO_LIMIT: u64 = u64::MAX;
 
 /// Between two changes a device is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spell {
+pub struct SteadyInterval {
     /// An undisturbed local step.
     pub step: Span,
     /// Bits per second to the server; [`NO_LIMIT`], or 0 while there is no connection.
@@ -46,8 +46,8 @@ impl Effort {
 
 /// A client's place in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reel {
-    /// Which recording of its tape.
+pub struct TraceCursor {
+    /// Which recording of its trace.
     pub track: u32,
     /// Where the run begins in it, in nanoseconds.
     pub shift: u64,
@@ -55,7 +55,7 @@ pub struct Reel {
     pub period: u64,
 }
 
-impl Reel {
+impl TraceCursor {
     /// A recording of the given `length`, begun at `shift`.
     pub fn new(track: u32, shift: u64, repeat: Repeat, length: u64) -> Self {
         let period = match repeat {
@@ -63,7 +63,7 @@ impl Reel {
             Repeat::AtItsEnd => length,
             Repeat::Every(span) => span.nanos(),
         };
-        Reel { track, shift, period }
+        TraceCursor { track, shift, period }
     }
 
     /// The moment of the recording that `at` is, and how long it goes on from there at most.
@@ -82,18 +82,18 @@ impl Reel {
 /// The speeds of a recording, read forwards.
 struct Reading<'a> {
     points: &'a [Point],
-    reel: Reel,
+    trace_cursor: TraceCursor,
     index: usize,
 }
 
 impl<'a> Reading<'a> {
-    fn new(points: &'a [Point], reel: Reel) -> Self {
-        Reading { points, reel, index: usize::MAX }
+    fn new(points: &'a [Point], trace_cursor: TraceCursor) -> Self {
+        Reading { points, trace_cursor, index: usize::MAX }
     }
 
     /// What holds at `at`, and until when.
     fn at(&mut self, at: SimTime) -> (Point, SimTime) {
-        let (local, left) = self.reel.local(at);
+        let (local, left) = self.trace_cursor.local(at);
         let known = self.points.get(self.index).is_some_and(|point| point.at <= local);
         if !known {
             // The first time, or begun again.
@@ -115,26 +115,26 @@ impl<'a> Reading<'a> {
 }
 
 /// What a client's device is like, read forwards in time.
-pub struct Course<'a> {
+pub struct SpeedProfile<'a> {
     client: u32,
     seed: u64,
-    nominal: Spell,
+    nominal: SteadyInterval,
     effort: Effort,
     recording: Option<Reading<'a>>,
     slowdown: Option<(&'a Alternation, f64, Episode)>,
     script: &'a [Happening],
 }
 
-impl<'a> Course<'a> {
-    /// The course of `client`, whose device is `nominal` unless something else is said.
-    pub fn new(seed: u64, client: u32, nominal: Spell, effort: Effort) -> Self {
-        let nominal = Spell { until: SimTime::NEVER, ..nominal };
-        Course { client, seed, nominal, effort, recording: None, slowdown: None, script: &[] }
+impl<'a> SpeedProfile<'a> {
+    /// The profile of `client`, whose device is `nominal` unless something else is said.
+    pub fn new(seed: u64, client: u32, nominal: SteadyInterval, effort: Effort) -> Self {
+        let nominal = SteadyInterval { until: SimTime::NEVER, ..nominal };
+        SpeedProfile { client, seed, nominal, effort, recording: None, slowdown: None, script: &[] }
     }
 
     /// What is recorded takes the place of what is nominal.
-    pub fn recorded(mut self, points: &'a [Point], reel: Reel) -> Self {
-        self.recording = (!points.is_empty()).then(|| Reading::new(points, reel));
+    pub fn recorded(mut self, points: &'a [Point], trace_cursor: TraceCursor) -> Self {
+        self.recording = (!points.is_empty()).then(|| Reading::new(points, trace_cursor));
         self
     }
 
@@ -165,45 +165,45 @@ impl<'a> Course<'a> {
             return (0, SimTime::NEVER);
         }
         let slowdown = self.slowdown.take();
-        let spell = self.spell(at);
+        let interval = self.interval(at);
         self.slowdown = slowdown;
-        (spell.rate(direction), spell.until)
+        (interval.rate(direction), interval.until)
     }
 
     /// What the device is like at `at`, which never goes back.
-    pub fn spell(&mut self, at: SimTime) -> Spell {
-        let mut spell = self.nominal;
+    pub fn interval(&mut self, at: SimTime) -> SteadyInterval {
+        let mut interval = self.nominal;
         let (mut slow, mut up, mut down) = (1.0, 1.0, 1.0);
         if let Some(recording) = &mut self.recording {
             let (point, until) = recording.at(at);
-            spell.until = until;
+            interval.until = until;
             if let Some(compute) = point.compute {
-                spell.step = nearest(self.effort.step(compute));
+                interval.step = nearest(self.effort.step(compute));
             }
-            spell.up = point.up.unwrap_or(spell.up);
-            spell.down = point.down.unwrap_or(spell.down);
+            interval.up = point.up.unwrap_or(interval.up);
+            interval.down = point.down.unwrap_or(interval.down);
         }
         if let Some((law, factor, episode)) = &mut self.slowdown {
             *episode = law.at(self.seed, u64::from(self.client), *episode, at);
-            spell.until = spell.until.min(episode.until);
+            interval.until = interval.until.min(episode.until);
             slow *= if episode.on { *factor } else { 1.0 };
         }
         for happening in self.script.iter().filter(|h| h.whom.has(self.client)) {
             if at < happening.from {
-                spell.until = spell.until.min(happening.from);
+                interval.until = interval.until.min(happening.from);
             } else if at < happening.until {
-                spell.until = spell.until.min(happening.until);
+                interval.until = interval.until.min(happening.until);
                 slow *= happening.slow;
                 up *= happening.up;
                 down *= happening.down;
             }
         }
         if slow != 1.0 {
-            spell.step = nearest(spell.step.nanos() as f64 * slow);
+            interval.step = nearest(interval.step.nanos() as f64 * slow);
         }
-        spell.up = scaled(spell.up, up);
-        spell.down = scaled(spell.down, down);
-        spell
+        interval.up = scaled(interval.up, up);
+        interval.down = scaled(interval.down, down);
+        interval
     }
 }
 

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 /// When the first and the last round closed. What comes before the first is set-up.
 #[derive(Default)]
-pub(super) struct Laps(Arc<Mutex<Option<(Instant, Instant)>>>);
+pub(super) struct RoundTimer(Arc<Mutex<Option<(Instant, Instant)>>>);
 
-impl Laps {
+impl RoundTimer {
     pub(super) fn between_first_and_last(&self) -> f64 {
         self.times().map_or(f64::NAN, |(first, last)| (last - first).as_secs_f64())
     }
@@ -29,15 +29,15 @@ impl Laps {
     }
 }
 
-impl Laps {
+impl RoundTimer {
     /// What makes it observe a run.
     pub(super) fn plugins(&self) -> Plugins {
         let times = self.0.clone();
-        Plugins::new().observer(move |_| Some(Box::new(Laps(times.clone()))))
+        Plugins::new().observer(move |_| Some(Box::new(RoundTimer(times.clone()))))
     }
 }
 
-impl Observer for Laps {
+impl Observer for RoundTimer {
     fn closed(&mut self, _: &RoundRow) -> Result<(), ObserverError> {
         let now = Instant::now();
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);

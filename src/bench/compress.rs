@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 pub(super) fn figures(extent: Extent) -> Vec<Figure> {
-    let (len, laps) = if extent == Extent::Full { (10_000_000, 7) } else { (1_000_000, 3) };
+    let (len, round_timer) = if extent == Extent::Full { (10_000_000, 7) } else { (1_000_000, 3) };
     let mut rng = stream(1, Purpose::Noise, 0, 0);
     let update: Vec<f64> = (0..len).map(|_| rng.random::<f64>() - 0.5).collect();
     let ways = [
@@ -25,7 +25,7 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
             black_box(update);
             1e9 * seconds / len as f64
         };
-        let nanos = median((0..laps).map(lap).collect());
+        let nanos = median((0..round_timer).map(lap).collect());
         let what = format!("squeezing {} M parameters to {name}", len / 1_000_000);
         Figure::new(what, format!("{nanos:.2} ns each"))
     };

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 /// Knows when everybody goes.
-pub(super) struct Curfew {
+pub(super) struct Departures {
     clock: Clock,
     state: RefCell<State>,
 }
@@ -30,23 +30,23 @@ struct State {
 /// It is time to go.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Curfewed {
+pub(super) struct DepartureDue {
     pub(super) at: SimTime,
     pub(super) client: u32,
 }
 
-impl Curfew {
+impl Departures {
     /// A watch over `clients` clients that tells the server, which knows who acts for whom.
     pub(super) fn open(clients: usize, clock: Clock, server: Addr<ServerActor>) -> Rc<Self> {
         let known = vec![SimTime::NEVER; clients];
         let state = State { queue: BinaryHeap::new(), known, watchman: None };
-        let curfew = Rc::new(Curfew { clock, state: RefCell::new(state) });
-        actix::spawn(watch(curfew.clone(), server));
-        curfew
+        let departures = Rc::new(Departures { clock, state: RefCell::new(state) });
+        actix::spawn(watch(departures.clone(), server));
+        departures
     }
 
     /// The server is told when `client` goes, at `at`.
-    pub(super) fn watch_over(&self, client: u32, at: SimTime) {
+    pub(super) fn register(&self, client: u32, at: SimTime) {
         let watchman = {
             let state = &mut *self.state.borrow_mut();
             if std::mem::replace(&mut state.known[client as usize], at) == at {
@@ -71,20 +71,20 @@ impl Curfew {
             state.queue.pop();
             // It may have another time by now: events come and go too.
             if state.known[client as usize] == at {
-                server.do_send(Curfewed { at, client });
+                server.do_send(DepartureDue { at, client });
             }
         }
     }
 }
 
-async fn watch(curfew: Rc<Curfew>, server: Addr<ServerActor>) {
+async fn watch(departures: Rc<Departures>, server: Addr<ServerActor>) {
     let mut alarm: Option<(SimTime, Sleep)> = None;
     loop {
-        let next = curfew.state.borrow().queue.peek().map(|Reverse((at, _))| *at);
+        let next = departures.state.borrow().queue.peek().map(|Reverse((at, _))| *at);
         match next {
             Some(at) if alarm.as_ref().is_none_or(|(set, _)| at != *set) => {
                 // Whoever is through at this very instant is through.
-                alarm = Some((at, curfew.clock.sleep_until_end_of(at)));
+                alarm = Some((at, departures.clock.sleep_until_end_of(at)));
             }
             _ => {}
         }
@@ -94,7 +94,7 @@ async fn watch(curfew: Rc<Curfew>, server: Addr<ServerActor>) {
             {
                 return Poll::Ready(true);
             }
-            let mut state = curfew.state.borrow_mut();
+            let mut state = departures.state.borrow_mut();
             let first = state.queue.peek().map(|Reverse((at, _))| *at);
             if first != alarm.as_ref().map(|(at, _)| *at) {
                 return Poll::Ready(false);
@@ -105,7 +105,7 @@ async fn watch(curfew: Rc<Curfew>, server: Addr<ServerActor>) {
         .await;
         if rang {
             alarm = None;
-            curfew.call(&server);
+            departures.call(&server);
         }
     }
 }

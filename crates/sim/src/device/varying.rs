@@ -5,9 +5,9 @@
 //! speed it has now, that step and the upload would fit before it is due. If things get worse it
 //! may come late, as in life; if they stay as they are, it never does.
 
-use super::course::{Course, NO_LIMIT, Spell};
 use super::pace::scaled;
-use super::{Itinerary, Pace, Payload, Thermal, Trip};
+use super::speed_profile::{NO_LIMIT, SpeedProfile, SteadyInterval};
+use super::{LegTimes, Pace, Payload, Thermal, Trip};
 use crate::clock::{SimTime, Span, TimeOverflow};
 
 /// One step of work in fixed point: parts small enough that what rounding loses in a change of
@@ -23,7 +23,7 @@ pub enum Direction {
     Up,
 }
 
-impl Spell {
+impl SteadyInterval {
     /// Bits per second in one direction.
     pub fn rate(&self, direction: Direction) -> u64 {
         match direction {
@@ -44,16 +44,16 @@ pub enum Transfer {
 
 /// Sends `bits` from `from` on over a link that changes.
 pub fn transfer(
-    course: &mut Course<'_>,
+    profile: &mut SpeedProfile<'_>,
     direction: Direction,
     from: SimTime,
     bits: u64,
 ) -> Result<Transfer, TimeOverflow> {
-    // In bits per second times nanoseconds, so that every spell takes off a whole number.
+    // In bits per second times nanoseconds, so that every interval takes off a whole number.
     let mut left = u128::from(bits) * 1_000_000_000;
     let mut now = from;
     loop {
-        let (rate, until) = course.link(direction, now);
+        let (rate, until) = profile.link(direction, now);
         let needed = match (left, rate) {
             (0, _) | (_, NO_LIMIT) => 0,
             (_, 0) => u64::MAX,
@@ -83,28 +83,28 @@ pub struct Warmth<'a> {
 }
 
 impl Warmth<'_> {
-    /// The spell as a device finds it that has worked since it began.
-    fn on(&self, mut spell: Spell, now: SimTime) -> Spell {
+    /// The interval as a device finds it that has worked since it began.
+    fn on(&self, mut interval: SteadyInterval, now: SimTime) -> SteadyInterval {
         let worked =
             Span::from_nanos(self.before.nanos().saturating_add(now.since(self.began).nanos()));
         let curve = &self.thermal.curve;
         let next = curve.partition_point(|(after, _)| *after <= worked);
         if next > 0 {
-            let step = spell.step.nanos() as f64 / curve[next - 1].1;
-            spell.step = Span::from_nanos_f64(step).unwrap_or(Span::from_nanos(u64::MAX));
+            let step = interval.step.nanos() as f64 / curve[next - 1].1;
+            interval.step = Span::from_nanos_f64(step).unwrap_or(Span::from_nanos(u64::MAX));
         }
         if let Some((after, _)) = curve.get(next) {
             let left = Span::from_nanos(after.nanos() - worked.nanos());
-            spell.until = spell.until.min(now.after(left).unwrap_or(SimTime::NEVER));
+            interval.until = interval.until.min(now.after(left).unwrap_or(SimTime::NEVER));
         }
-        spell
+        interval
     }
 }
 
 /// What a client brings along on its way.
-pub struct Gear<'a, 'b> {
+pub struct DeviceView<'a, 'b> {
     /// Its device over time.
-    pub course: &'b mut Course<'a>,
+    pub profile: &'b mut SpeedProfile<'a>,
     /// How long its steps take.
     pub pace: &'b mut Pace,
     /// How warm its device is, if that matters.
@@ -117,15 +117,15 @@ pub struct Gear<'a, 'b> {
     pub share: u64,
 }
 
-impl Gear<'_, '_> {
-    fn spell(&mut self, now: SimTime) -> Spell {
-        let spell = self.course.spell(now);
-        self.warmth.map_or(spell, |warmth| warmth.on(spell, now))
+impl DeviceView<'_, '_> {
+    fn interval(&mut self, now: SimTime) -> SteadyInterval {
+        let interval = self.profile.interval(now);
+        self.warmth.map_or(interval, |warmth| warmth.on(interval, now))
     }
 
     /// How long the upload would take as things are; `None` without a connection.
-    fn upload(&self, spell: &Spell) -> Option<Span> {
-        let nanos = match spell.up.min(self.share) {
+    fn upload(&self, interval: &SteadyInterval) -> Option<Span> {
+        let nanos = match interval.up.min(self.share) {
             0 => return None,
             NO_LIMIT => 0,
             rate => (u128::from(self.payload.up) * 1_000_000_000).div_ceil(u128::from(rate)),
@@ -140,19 +140,19 @@ impl Gear<'_, '_> {
         // Without a connection a client thinks of the last one it had.
         let mut upload = self.latency;
         while !trip.is_done(tau) {
-            let spell = self.spell(now);
-            upload = self.upload(&spell).unwrap_or(upload);
+            let interval = self.interval(now);
+            upload = self.upload(&interval).unwrap_or(upload);
             let factor = self.pace.next_factor();
-            let step = factor.map_or(Ok(spell.step), |f| scaled(spell.step, f))?;
+            let step = factor.map_or(Ok(interval.step), |f| scaled(interval.step, f))?;
             if !trip.fits(now, step, upload) {
                 break;
             }
             let end = now.after(step);
-            if end.is_ok_and(|end| end <= spell.until) {
-                // As many as fit in this spell, if they all take the same time.
+            if end.is_ok_and(|end| end <= interval.until) {
+                // As many as fit in this interval, if they all take the same time.
                 let more = match factor {
                     Some(_) => 1,
-                    None => trip.fitting(tau, now, spell.until, step, upload),
+                    None => trip.fitting(tau, now, interval.until, step, upload),
                 };
                 now = now.after(step.times(more)?)?;
                 tau += more;
@@ -169,26 +169,26 @@ impl Gear<'_, '_> {
     fn across(&mut self, from: SimTime, work: u128) -> Result<SimTime, TimeOverflow> {
         let (mut left, mut now) = (work, from);
         loop {
-            let spell = self.spell(now);
-            let step = u128::from(spell.step.nanos());
+            let interval = self.interval(now);
+            let step = u128::from(interval.step.nanos());
             let needed = left.checked_mul(step).ok_or(TimeOverflow)?.div_ceil(STEP);
             let needed = u64::try_from(needed).map_err(|_| TimeOverflow)?;
-            let here = spell.until.since(now).nanos();
+            let here = interval.until.since(now).nanos();
             if needed <= here {
                 return now.after(Span::from_nanos(needed));
             }
             // Rounded up: a step that ends on a whole nanosecond must not miss it.
             left -= (u128::from(here) * STEP).div_ceil(step).min(left);
-            now = spell.until;
+            now = interval.until;
         }
     }
 
     /// The whole way of a client that is alone on its links, and whether it ends where the
     /// connection broke for good.
-    pub fn itinerary(&mut self, trip: &Trip) -> Result<(Itinerary, bool), TimeOverflow> {
-        let nowhere = |at| Itinerary { downloaded: at, computed: at, arrives: at, tau: 0 };
+    pub fn leg_times(&mut self, trip: &Trip) -> Result<(LegTimes, bool), TimeOverflow> {
+        let nowhere = |at| LegTimes { downloaded: at, computed: at, arrives: at, tau: 0 };
         let sent = trip.start.after(self.latency)?;
-        let downloaded = match transfer(self.course, Direction::Down, sent, self.payload.down)? {
+        let downloaded = match transfer(self.profile, Direction::Down, sent, self.payload.down)? {
             Transfer::Broken(at) if trip.due.is_none_or(|due| at < due) => {
                 return Ok((nowhere(at), true));
             }
@@ -202,9 +202,9 @@ impl Gear<'_, '_> {
             return Ok((nowhere(end), false));
         }
         let sent = computed.after(self.latency)?;
-        Ok(match transfer(self.course, Direction::Up, sent, self.payload.up)? {
-            Transfer::Through(arrives) => (Itinerary { downloaded, computed, arrives, tau }, false),
-            Transfer::Broken(at) => (Itinerary { downloaded, computed, arrives: at, tau }, true),
+        Ok(match transfer(self.profile, Direction::Up, sent, self.payload.up)? {
+            Transfer::Through(arrives) => (LegTimes { downloaded, computed, arrives, tau }, false),
+            Transfer::Broken(at) => (LegTimes { downloaded, computed, arrives: at, tau }, true),
         })
     }
 }

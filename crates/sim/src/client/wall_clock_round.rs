@@ -1,15 +1,15 @@
 //! A client on its way under the wall clock, one step at a time.
 
-use super::{Fate, World};
+use super::{ClientSide, PlannedRound};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Residual;
-use crate::device::{Direction, Itinerary, Pace, Transfer, Trip, transfer};
-use crate::participation::{Arrival, Errand, Request, Round};
+use crate::device::{Direction, LegTimes, Pace, Transfer, Trip, transfer};
+use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::train::{LocalRun, Training};
 use std::sync::Arc;
 
 /// A client on its way under the wall clock.
-pub struct Walk {
+pub struct WallClockRound {
     trip: Trip,
     pace: Pace,
     /// When the model is there.
@@ -24,24 +24,24 @@ pub struct Walk {
     request: Request,
 }
 
-impl World {
-    /// The beginning of the way of a client that has [departed](World::depart).
-    pub fn begin_walk(
+impl ClientSide {
+    /// The beginning of the way of a client that has [departed](ClientSide::depart).
+    pub fn begin_wall_clock_round(
         &self,
         round: Arc<Round>,
         request: Request,
-        errand: Errand,
-    ) -> Result<Walk, TimeOverflow> {
-        let (client, key) = (request.asked.client, errand.key);
+        context: ClientContext,
+    ) -> Result<WallClockRound, TimeOverflow> {
+        let (client, key) = (request.asked.client, context.key);
         let downloaded = self.transferred(client, Direction::Down, request.at)?;
-        let residual = errand.residual.clone();
+        let residual = context.residual.clone();
         let run = match (&self.training, &round.model) {
             (Some(Training { trainer, .. }), Some(model)) => {
-                Some(trainer.begin(self.job(model, &round, client, errand)))
+                Some(trainer.begin(self.job(model, &round, client, context)))
             }
             _ => None,
         };
-        Ok(Walk {
+        Ok(WallClockRound {
             trip: Self::trip(&round, &request),
             pace: self.pace(client, key),
             downloaded,
@@ -55,51 +55,57 @@ impl World {
         })
     }
 
-    /// When the next step of a walk ends, or `None` if no other step is to be made.
-    pub fn next_step(&self, walk: &mut Walk) -> Result<Option<SimTime>, TimeOverflow> {
-        if walk.trip.is_done(walk.tau) {
+    /// When the next step of a round ends, or `None` if no other step is to be made.
+    pub fn next_step(
+        &self,
+        wall_round: &mut WallClockRound,
+    ) -> Result<Option<SimTime>, TimeOverflow> {
+        if wall_round.trip.is_done(wall_round.tau) {
             return Ok(None);
         }
-        let client = walk.request.asked.client;
+        let client = wall_round.request.asked.client;
         if self.is_steady(client) {
             let upload = self.fleet.devices[client as usize].upload;
-            let step = walk.pace.next_step()?;
-            let fits = walk.trip.fits(walk.now, step, upload);
-            return fits.then(|| walk.now.after(step)).transpose();
+            let step = wall_round.pace.next_step()?;
+            let fits = wall_round.trip.fits(wall_round.now, step, upload);
+            return fits.then(|| wall_round.now.after(step)).transpose();
         }
         let script = self.script.borrow();
-        let mut course = self.course(client, walk.now, &script);
-        let mut gear = self.gear(&walk.round, client, &mut course, &mut walk.pace);
-        gear.warmth = gear.warmth.map(|warmth| warmth.rested(walk.downloaded));
-        let one_more = Trip { steps: Some(1), ..walk.trip };
-        let (made, end) = gear.steps(&one_more, walk.now)?;
+        let mut profile = self.profile(client, wall_round.now, &script);
+        let mut view = self.view(&wall_round.round, client, &mut profile, &mut wall_round.pace);
+        view.warmth = view.warmth.map(|warmth| warmth.rested(wall_round.downloaded));
+        let one_more = Trip { steps: Some(1), ..wall_round.trip };
+        let (made, end) = view.steps(&one_more, wall_round.now)?;
         Ok((made > 0).then_some(end))
     }
 
     /// When it was where, and when its upload will be through.
-    pub fn way(&self, walk: &Walk) -> Result<Itinerary, TimeOverflow> {
-        let Walk { downloaded, now: computed, tau, .. } = *walk;
+    pub fn way(&self, wall_round: &WallClockRound) -> Result<LegTimes, TimeOverflow> {
+        let WallClockRound { downloaded, now: computed, tau, .. } = *wall_round;
         if tau == 0 {
-            let end = walk.trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok(Itinerary { downloaded: end, computed: end, arrives: end, tau: 0 });
+            let end = wall_round.trip.due.map_or(downloaded, |due| downloaded.min(due));
+            return Ok(LegTimes { downloaded: end, computed: end, arrives: end, tau: 0 });
         }
-        let arrives = self.transferred(walk.request.asked.client, Direction::Up, computed)?;
-        Ok(Itinerary { downloaded, computed, arrives, tau })
+        let arrives = self.transferred(wall_round.request.asked.client, Direction::Up, computed)?;
+        Ok(LegTimes { downloaded, computed, arrives, tau })
     }
 
     /// The end of a client's way, when its upload is through.
-    pub fn end_walk(&self, walk: Walk) -> Result<Arrival, TimeOverflow> {
-        let way = self.way(&walk)?;
-        let change = match (walk.run, &self.training) {
+    pub fn end_wall_clock_round(
+        &self,
+        wall_round: WallClockRound,
+    ) -> Result<Arrival, TimeOverflow> {
+        let way = self.way(&wall_round)?;
+        let change = match (wall_round.run, &self.training) {
             (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
-                let (packer, client) = (self.packer, walk.request.asked.client);
-                let (residual, key) = (walk.residual, walk.key);
+                let (packer, client) = (self.packer, wall_round.request.asked.client);
+                let (residual, key) = (wall_round.residual, wall_round.key);
                 let pack = move || packer.pack(run.change(), residual, client, key);
                 Some(Box::new(pool.submit_first(pack)))
             }
             _ => None,
         };
-        Ok(self.arrival(walk.round, walk.request, Fate::of(way), change))
+        Ok(self.arrival(wall_round.round, wall_round.request, PlannedRound::of(way), change))
     }
 
     /// When a transfer is through that begins at `from`. One that never is has been foreseen.
@@ -117,15 +123,15 @@ impl World {
             });
         }
         let script = self.script.borrow();
-        let mut course = self.course(client, from, &script);
+        let mut profile = self.profile(client, from, &script);
         let sent = from.after(self.fleet.wires[client as usize].latency)?;
-        match transfer(&mut course, direction, sent, self.payload.bits(direction))? {
+        match transfer(&mut profile, direction, sent, self.payload.bits(direction))? {
             Transfer::Through(at) | Transfer::Broken(at) => Ok(at),
         }
     }
 }
 
-impl Walk {
+impl WallClockRound {
     /// A step that should end at `end` was computed by `computed`. The device takes its own time
     /// for it; if this machine took even longer, then so did the device. Returns when it ends.
     pub fn stepped(&mut self, end: SimTime, computed: SimTime) -> SimTime {

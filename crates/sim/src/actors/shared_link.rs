@@ -12,14 +12,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 /// One way of the server's connection, divided among all who use it.
-pub(super) struct Lane {
+pub(super) struct SharedLink {
     clock: Clock,
     state: RefCell<State>,
 }
 
 struct State {
     link: Link,
-    /// Everybody who is carried or will be.
+    /// Every transfer that is under way or will be.
     seats: Vec<Seat>,
     free: Vec<u32>,
     /// Seats by slot of the link.
@@ -27,7 +27,7 @@ struct State {
     /// Transfers that begin later: when, under which number they were announced, whose seat.
     later: BinaryHeap<Reverse<(SimTime, u64, u32)>>,
     /// When they are through at the earliest. A beginning changes nothing that anybody waits for,
-    /// so nobody wakes for it: it is made up for when the lane is next looked at.
+    /// so nobody wakes for it: it is made up for when the link is next looked at.
     earliest: BinaryHeap<Reverse<(SimTime, u64, u32)>>,
     announced: u64,
     capacity: u64,
@@ -45,15 +45,15 @@ enum Seat {
         cap: u64,
         waker: Option<Waker>,
     },
-    Carried {
+    PendingTransfer {
         flow: Flow,
         waker: Option<Waker>,
     },
     Through,
 }
 
-impl Lane {
-    /// A lane of `capacity` bits per second, kept by a task of its own.
+impl SharedLink {
+    /// A link of `capacity` bits per second, kept by a task of its own.
     pub(super) fn open(capacity: u64, clock: Clock, ending: Rc<Ending>) -> Rc<Self> {
         let state = State {
             link: Link::new(capacity),
@@ -67,17 +67,17 @@ impl Lane {
             rung: false,
             keeper: None,
         };
-        let lane = Rc::new(Lane { clock, state: RefCell::new(state) });
-        actix::spawn(keep(lane.clone(), ending));
-        lane
+        let link = Rc::new(SharedLink { clock, state: RefCell::new(state) });
+        actix::spawn(keep(link.clone(), ending));
+        link
     }
 
     /// Carries `bits` from `at` on for somebody whose own link then allows `cap` bits per second.
-    pub(super) fn carry(self: Rc<Self>, at: SimTime, bits: u64, cap: u64) -> Carried {
+    pub(super) fn carry(self: Rc<Self>, at: SimTime, bits: u64, cap: u64) -> PendingTransfer {
         let now = self.clock.now();
         let seat = self.state.borrow_mut().announce(now, at, bits, cap);
         self.ring();
-        Carried { lane: self, seat }
+        PendingTransfer { link: self, seat }
     }
 
     /// Tells the keeper that something has changed.
@@ -104,14 +104,14 @@ impl Lane {
                 };
                 let seat = state.by_slot[flow.slot()] as usize;
                 match std::mem::replace(&mut state.seats[seat], Seat::Through) {
-                    Seat::Carried { waker, .. } => waker,
+                    Seat::PendingTransfer { waker, .. } => waker,
                     other => {
                         state.seats[seat] = other;
                         None
                     }
                 }
             };
-            // Outside the borrow: a waker may run code that looks at the lane.
+            // Outside the borrow: a waker may run code that looks at the link.
             if let Some(waker) = waker {
                 waker.wake();
             }
@@ -150,7 +150,7 @@ impl State {
         self.earliest.push(Reverse((through, number, seat)));
     }
 
-    /// When the lane must be looked at again.
+    /// When the link must be looked at again.
     fn next(&mut self) -> Result<Option<SimTime>, TimeOverflow> {
         // Those that have begun are known to the link.
         while let Some(Reverse((_, announced, seat))) = self.earliest.peek()
@@ -166,7 +166,7 @@ impl State {
         let flow = self.link.start(now, bits, cap);
         self.by_slot.resize(self.by_slot.len().max(flow.slot() + 1), 0);
         self.by_slot[flow.slot()] = seat;
-        self.seats[seat as usize] = Seat::Carried { flow, waker };
+        self.seats[seat as usize] = Seat::PendingTransfer { flow, waker };
     }
 
     /// Begins what was announced up to now, each at its time. Seats that were given up since are
@@ -187,12 +187,12 @@ impl State {
     }
 }
 
-/// Sleeps until something happens on the lane, again and again.
-async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
+/// Sleeps until something happens on the link, again and again.
+async fn keep(link: Rc<SharedLink>, ending: Rc<Ending>) {
     // A start makes others slower: then the alarm is early, which is found out when it rings.
     let mut alarm: Option<(SimTime, Sleep)> = None;
     loop {
-        let next = lane.state.borrow_mut().next();
+        let next = link.state.borrow_mut().next();
         match next {
             Err(source) => {
                 let (place, seed) = ("the server's link".into(), ending.seed);
@@ -200,7 +200,7 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
             }
             Ok(None) => alarm = None,
             Ok(Some(at)) if alarm.as_ref().is_none_or(|(set, _)| at < *set) => {
-                alarm = Some((at, lane.clock.sleep_until(at)));
+                alarm = Some((at, link.clock.sleep_until(at)));
             }
             Ok(Some(_)) => {}
         }
@@ -210,7 +210,7 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
             {
                 return Poll::Ready(true);
             }
-            let mut state = lane.state.borrow_mut();
+            let mut state = link.state.borrow_mut();
             if std::mem::take(&mut state.rung) {
                 return Poll::Ready(false);
             }
@@ -220,48 +220,48 @@ async fn keep(lane: Rc<Lane>, ending: Rc<Ending>) {
         .await;
         if rang {
             alarm = None;
-            lane.attend();
+            link.attend();
         }
     }
 }
 
 /// A transfer on its way; it completes when the last bit is through. Dropped before that, it is
-/// taken off the lane.
-pub(super) struct Carried {
-    lane: Rc<Lane>,
+/// taken off the link.
+pub(super) struct PendingTransfer {
+    link: Rc<SharedLink>,
     seat: u32,
 }
 
-impl Carried {
+impl PendingTransfer {
     /// From now on its own link allows `cap` bits per second.
     pub(super) fn set_cap(&self, cap: u64) {
         {
-            let state = &mut *self.lane.state.borrow_mut();
-            state.begin(self.lane.clock.now());
+            let state = &mut *self.link.state.borrow_mut();
+            state.begin(self.link.clock.now());
             match &mut state.seats[self.seat as usize] {
                 Seat::Later { cap: known, number, bits, .. } => {
                     *known = cap;
                     // Wider, it may be through before it was expected.
                     let (number, bits) = (*number, *bits);
-                    state.expect(self.lane.clock.now(), number, self.seat, bits, cap);
+                    state.expect(self.link.clock.now(), number, self.seat, bits, cap);
                 }
-                Seat::Carried { flow, .. } => {
-                    state.link.set_cap(self.lane.clock.now(), *flow, cap);
+                Seat::PendingTransfer { flow, .. } => {
+                    state.link.set_cap(self.link.clock.now(), *flow, cap);
                 }
                 Seat::Through | Seat::Free => {}
             }
         }
-        self.lane.ring();
+        self.link.ring();
     }
 }
 
-impl Future for Carried {
+impl Future for PendingTransfer {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.lane.state.borrow_mut();
+        let mut state = self.link.state.borrow_mut();
         match &mut state.seats[self.seat as usize] {
-            Seat::Later { waker, .. } | Seat::Carried { waker, .. } => {
+            Seat::Later { waker, .. } | Seat::PendingTransfer { waker, .. } => {
                 *waker = Some(cx.waker().clone());
                 Poll::Pending
             }
@@ -270,20 +270,20 @@ impl Future for Carried {
     }
 }
 
-impl Drop for Carried {
+impl Drop for PendingTransfer {
     fn drop(&mut self) {
         let under_way = {
-            let state = &mut *self.lane.state.borrow_mut();
-            state.begin(self.lane.clock.now());
+            let state = &mut *self.link.state.borrow_mut();
+            state.begin(self.link.clock.now());
             state.free.push(self.seat);
             let seat = std::mem::replace(&mut state.seats[self.seat as usize], Seat::Free);
-            if let Seat::Carried { flow, .. } = seat {
-                state.link.cancel(self.lane.clock.now(), flow);
+            if let Seat::PendingTransfer { flow, .. } = seat {
+                state.link.cancel(self.link.clock.now(), flow);
             }
             !matches!(seat, Seat::Through)
         };
         if under_way {
-            self.lane.ring();
+            self.link.ring();
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Trip {
 
 /// When a client will be where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Itinerary {
+pub struct LegTimes {
     /// The model is there.
     pub downloaded: SimTime,
     /// The last step is done.
@@ -28,11 +28,11 @@ pub struct Itinerary {
     pub tau: u64,
 }
 
-impl Itinerary {
+impl LegTimes {
     /// The way of a client that is lost at `end`, before it is back: what it has done is lost too.
-    pub fn cut(&self, end: SimTime) -> Itinerary {
-        let Itinerary { downloaded, computed, .. } = *self;
-        Itinerary {
+    pub fn cut(&self, end: SimTime) -> LegTimes {
+        let LegTimes { downloaded, computed, .. } = *self;
+        LegTimes {
             downloaded: downloaded.min(end),
             computed: computed.min(end),
             arrives: end,
@@ -82,7 +82,7 @@ impl Trip {
 impl Device {
     /// Where a client with this device will be when. A client without a limit on its steps must
     /// have a time at which it is due: it would never stop.
-    pub fn itinerary(&self, trip: &Trip, pace: &mut Pace) -> Result<Itinerary, TimeOverflow> {
+    pub fn leg_times(&self, trip: &Trip, pace: &mut Pace) -> Result<LegTimes, TimeOverflow> {
         assert!(trip.steps.is_some() || trip.due.is_some(), "a trip ends somewhere");
         let downloaded = trip.start.after(self.download)?;
         let (tau, computed) = match pace.constant() {
@@ -93,9 +93,9 @@ impl Device {
             // No step fits: it gives up when it sees that, and when the round is over at the
             // latest, in the middle of its download if need be.
             let end = trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok(Itinerary { downloaded: end, computed: end, arrives: end, tau: 0 });
+            return Ok(LegTimes { downloaded: end, computed: end, arrives: end, tau: 0 });
         }
-        Ok(Itinerary { downloaded, computed, arrives: computed.after(self.upload)?, tau })
+        Ok(LegTimes { downloaded, computed, arrives: computed.after(self.upload)?, tau })
     }
 
     fn even_steps(
@@ -149,7 +149,7 @@ mod tests {
     fn travel(device: &Device, steps: Option<u64>, due: Option<u64>) -> (u64, [u64; 3]) {
         let trip =
             Trip { start: SimTime::from_nanos(100), steps, due: due.map(SimTime::from_nanos) };
-        let way = device.itinerary(&trip, &mut Pace::new(device, 1, 0, 0)).unwrap();
+        let way = device.leg_times(&trip, &mut Pace::new(device, 1, 0, 0)).unwrap();
         (way.tau, [way.downloaded.nanos(), way.computed.nanos(), way.arrives.nanos()])
     }
 
@@ -177,11 +177,11 @@ mod tests {
     fn time_that_cannot_be_told_is_an_error() {
         let slow = device(u64::MAX / 2, 0, 0, 0.0);
         let trip = Trip { start: SimTime::ZERO, steps: Some(3), due: None };
-        assert_eq!(slow.itinerary(&trip, &mut Pace::new(&slow, 1, 0, 0)), Err(TimeOverflow));
+        assert_eq!(slow.leg_times(&trip, &mut Pace::new(&slow, 1, 0, 0)), Err(TimeOverflow));
     }
 
     proptest! {
-        /// The division and the step-by-step loop are two ways to the same itinerary.
+        /// The division and the step-by-step loop are two ways to the same times.
         #[test]
         fn even_and_uneven_steps_agree(
             step in 1u64..50, download in 0u64..100, upload in 0u64..100,

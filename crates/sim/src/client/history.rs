@@ -1,11 +1,11 @@
 //! What a device carries from one round to the next.
 
 use crate::clock::{SimTime, Span};
-use crate::device::{Alternation, Episode, Fleet, Itinerary, Thermal, Warmth};
+use crate::device::{Alternation, Episode, Fleet, LegTimes, Thermal, Warmth};
 use std::cell::RefCell;
 
 /// What is remembered of every device; nothing where no device needs it.
-pub struct Habits {
+pub struct DeviceHistory {
     seed: u64,
     /// The slow or undisturbed period in which each client last set out.
     episodes: RefCell<Vec<Option<Episode>>>,
@@ -13,13 +13,13 @@ pub struct Habits {
     work: RefCell<Vec<(Span, SimTime)>>,
 }
 
-impl Habits {
+impl DeviceHistory {
     /// Of a fleet that is about to begin.
     pub fn new(seed: u64, fleet: &Fleet) -> Self {
         let clients = fleet.devices.len();
         let slow = fleet.classes.iter().any(|class| class.slowdown.is_some());
         let warm = fleet.classes.iter().any(|class| class.thermal.is_some());
-        Habits {
+        DeviceHistory {
             seed,
             episodes: RefCell::new(if slow { vec![None; clients] } else { Vec::new() }),
             work: RefCell::new(if warm {
@@ -50,7 +50,7 @@ impl Habits {
     }
 
     /// A client has computed; what it did then counts as work even if it was lost.
-    pub fn worked(&self, thermal: &Thermal, client: u32, way: &Itinerary) {
+    pub fn worked(&self, thermal: &Thermal, client: u32, way: &LegTimes) {
         let before = self.warmth(thermal, client).rested(way.downloaded).before;
         let worked = before.nanos().saturating_add(way.computed.since(way.downloaded).nanos());
         self.work.borrow_mut()[client as usize] = (Span::from_nanos(worked), way.computed);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// What an event does, with those whom it selects.
 #[derive(Clone, Debug)]
-enum Deed {
+enum SelectedEffect {
     Devices(Selection, DeviceEffect),
     Order(Order),
 }
@@ -23,14 +23,14 @@ enum Order {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    deed: Deed,
+    deed: SelectedEffect,
     lasting: Option<Span>,
     /// Of a client that joins: the absence that its joining ends.
     absence: Option<usize>,
 }
 
 /// All events of a run.
-pub struct Agenda {
+pub struct EventSchedule {
     /// By the round they begin with, later ones first.
     by_round: Vec<(u64, Entry)>,
     /// In the order in which they begin.
@@ -49,7 +49,7 @@ pub struct Begun {
     pub devices: bool,
 }
 
-impl Agenda {
+impl EventSchedule {
     /// The events of a run whose clients have the given classes. What begins at a time goes to the
     /// script and, as absences, to `absent`, which numbers them.
     pub fn new(
@@ -58,21 +58,21 @@ impl Agenda {
         classes: &[u16],
         mut absent: impl FnMut(Absence) -> usize,
     ) -> Result<Self, TimeOverflow> {
-        let mut agenda =
-            Agenda { by_round: Vec::new(), orders: Vec::new(), script: Script::default() };
+        let mut schedule =
+            EventSchedule { by_round: Vec::new(), orders: Vec::new(), script: Script::default() };
         for (number, event) in events.iter().enumerate() {
             let deed = match &event.effect {
                 Effect::Devices(whom, effect) => {
-                    Deed::Devices(whom.select(seed, number, classes), *effect)
+                    SelectedEffect::Devices(whom.select(seed, number, classes), *effect)
                 }
-                Effect::Deadline(deadline) => Deed::Order(Order::Deadline(*deadline)),
-                Effect::Lr(effect) => Deed::Order(Order::Lr(*effect)),
+                Effect::Deadline(deadline) => SelectedEffect::Order(Order::Deadline(*deadline)),
+                Effect::Lr(effect) => SelectedEffect::Order(Order::Lr(*effect)),
             };
             let entry = Entry { deed, lasting: event.lasting, absence: None };
             match event.when {
                 When::At(at) => {
                     let at = SimTime::from_nanos(at.nanos());
-                    let begun = agenda.begin(&entry, at)?;
+                    let begun = schedule.begin(&entry, at)?;
                     begun.absences.into_iter().for_each(|absence| {
                         absent(absence);
                     });
@@ -80,19 +80,21 @@ impl Agenda {
                 When::Round(round) => {
                     let absence = match &entry.deed {
                         // Until then they are not there.
-                        Deed::Devices(whom, DeviceEffect::Join) => Some(absent(Absence {
-                            whom: whom.clone(),
-                            from: SimTime::ZERO,
-                            until: SimTime::NEVER,
-                        })),
+                        SelectedEffect::Devices(whom, DeviceEffect::Join) => {
+                            Some(absent(Absence {
+                                whom: whom.clone(),
+                                from: SimTime::ZERO,
+                                until: SimTime::NEVER,
+                            }))
+                        }
                         _ => None,
                     };
-                    agenda.by_round.push((round, Entry { absence, ..entry }));
+                    schedule.by_round.push((round, Entry { absence, ..entry }));
                 }
             }
         }
-        agenda.by_round.sort_by_key(|(round, _)| std::cmp::Reverse(*round));
-        Ok(agenda)
+        schedule.by_round.sort_by_key(|(round, _)| std::cmp::Reverse(*round));
+        Ok(schedule)
     }
 
     /// What happens to devices; it grows as rounds open.
@@ -156,13 +158,13 @@ impl Agenda {
             None => SimTime::NEVER,
         };
         let (whom, effect) = match &entry.deed {
-            Deed::Order(order) => {
+            SelectedEffect::Order(order) => {
                 // What begins with a round may begin before what has its time.
                 let place = self.orders.partition_point(|(other, ..)| *other <= from);
                 self.orders.insert(place, (from, until, *order));
                 return Ok(Begun::default());
             }
-            Deed::Devices(whom, effect) => (whom.clone(), *effect),
+            SelectedEffect::Devices(whom, effect) => (whom.clone(), *effect),
         };
         let mut begun = Begun { devices: true, ..Begun::default() };
         let plain = Happening { whom: whom.clone(), from, until, slow: 1.0, up: 1.0, down: 1.0 };

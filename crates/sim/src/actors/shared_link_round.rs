@@ -2,30 +2,30 @@
 //! through, so it goes leg by leg.
 //!
 //! ```text
-//!   asked ─► carried down ─► downloaded ─► steps ─► carried up ─► back
+//!   asked ─► sent down ─► downloaded ─► steps ─► sent up ─► back
 //!                    (the server sends at once; what it sends arrives a latency later, and
 //!                     what a client sends reaches the server's link a latency later)
 //! ```
 
-use super::carriage::{Carriage, Ride, carry};
-use super::client::{ClientActor, Dispatch, Surroundings, Trip, place};
-use super::curfew::Curfewed;
-use super::lane::Carried;
-use crate::client::Fate;
+use super::client::{ClientActor, ClientShared, Dispatch, Trip, place};
+use super::departures::DepartureDue;
+use super::shared_link::PendingTransfer;
+use super::transfer::{SteadyTransfer, TransferEnd, carry};
+use crate::client::PlannedRound;
 use crate::clock::{SimTime, TimeOverflow};
-use crate::device::{Direction, Itinerary};
-use crate::participation::{Errand, Request, Round};
+use crate::device::{Direction, LegTimes};
+use crate::participation::{ClientContext, Request, Round};
 use crate::record::{Leg, Outcome};
 use actix::prelude::*;
 
 /// What a client needs beside its trip when it goes leg by leg.
-pub(super) struct Journey {
-    errand: Errand,
+pub(super) struct SharedLinkRound {
+    context: ClientContext,
     /// What will end it before it is back.
     end: Option<SpawnHandle>,
 }
 
-impl Journey {
+impl SharedLinkRound {
     pub(super) fn cancel(&self, ctx: &mut Context<ClientActor>) {
         self.end.into_iter().for_each(|end| {
             ctx.cancel_future(end);
@@ -34,24 +34,24 @@ impl Journey {
 }
 
 impl ClientActor {
-    /// Sets out on a journey.
+    /// Begins a round over shared links.
     pub(super) fn set_out(&mut self, dispatch: Dispatch, ctx: &mut Context<Self>) {
-        let Dispatch { round, request, errand } = dispatch;
+        let Dispatch { round, request, context } = dispatch;
         let around = self.around.clone();
         let client = request.asked.client;
         let place = place(client, round.number);
-        let departed = || around.world.depart(&round, request, errand.key);
+        let departed = || around.client_side.depart(&round, request, context.key);
         let Some(request) = around.ending.watch(place, departed) else { return };
-        let Some(end) = self.may_vanish(&round, &request, &errand, ctx) else { return };
-        self.observe_curfew(client, errand.leaves);
+        let Some(end) = self.may_vanish(&round, &request, &context, ctx) else { return };
+        self.register_departure(client, context.leaves);
         let never = SimTime::NEVER;
-        let way = Itinerary { downloaded: never, computed: never, arrives: never, tau: 0 };
-        let fate = Fate { way, lost: None, leg: Leg::Done, cut_off: false };
+        let way = LegTimes { downloaded: never, computed: never, arrives: never, tau: 0 };
+        let planned = PlannedRound { way, lost: None, leg: Leg::Done, cut_off: false };
         let due = round.due;
-        let arrival = around.world.arrival(round, request, fate, None);
+        let arrival = around.client_side.arrival(round, request, planned, None);
         let wait = self.carry(client, Direction::Down, request.at, due, ctx);
-        let journey = Some(Box::new(Journey { errand, end }));
-        self.trip = Some(Box::new(Trip { arrival, wait, journey }));
+        let shared_link_round = Some(Box::new(SharedLinkRound { context, end }));
+        self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round }));
     }
 
     /// If the client will vanish, what ends its trip then: at a moment of its way as that would be
@@ -60,42 +60,45 @@ impl ClientActor {
         &self,
         round: &Round,
         request: &Request,
-        errand: &Errand,
+        context: &ClientContext,
         ctx: &mut Context<Self>,
     ) -> Option<Option<SpawnHandle>> {
-        let Surroundings { world, ending, clock, .. } = &*self.around;
-        if !world.may_vanish(request.asked.client) {
+        let ClientShared { client_side, ending, clock, .. } = &*self.around;
+        if !client_side.may_vanish(request.asked.client) {
             return Some(None);
         }
         let place = place(request.asked.client, round.number);
-        let alone = ending.watch(place, || world.fate_from(clock.now(), round, request, errand))?;
+        let alone =
+            ending.watch(place, || client_side.plan_from(clock.now(), round, request, context))?;
         let vanishes = alone.lost == Some(Outcome::Dropped);
         Some(vanishes.then(|| self.lose_at(alone.way.arrives, Outcome::Dropped, ctx)))
     }
 
     /// Has itself told when it is time to go.
-    fn observe_curfew(&self, client: u32, leaves: SimTime) {
-        if let Some(curfew) = self.around.curfew.as_ref().filter(|_| leaves < SimTime::NEVER) {
-            curfew.watch_over(client, leaves);
+    fn register_departure(&self, client: u32, leaves: SimTime) {
+        if let Some(departures) =
+            self.around.departures.as_ref().filter(|_| leaves < SimTime::NEVER)
+        {
+            departures.register(client, leaves);
         }
     }
 
     /// A transfer on a link of the server during which the client's own does not change, nor anything
     /// else that is known to come.
-    pub(super) fn simply_carried(
+    pub(super) fn steady_transfer(
         &self,
         client: u32,
         direction: Direction,
         from: SimTime,
-    ) -> Option<Carried> {
-        let Surroundings { world, lanes, .. } = &*self.around;
-        if world.scripted {
+    ) -> Option<PendingTransfer> {
+        let ClientShared { client_side, shared_links, .. } = &*self.around;
+        if client_side.scripted {
             return None;
         }
-        let lane = lanes.of(direction)?;
-        let (cap, until) = world.link(client, direction, from);
+        let link = shared_links.of(direction)?;
+        let (cap, until) = client_side.link(client, direction, from);
         (cap > 0 && until == SimTime::NEVER)
-            .then(|| lane.carry(from, world.payload.bits(direction), cap))
+            .then(|| link.carry(from, client_side.payload.bits(direction), cap))
     }
 
     /// Ends the trip at `at` if it is still under way.
@@ -121,30 +124,30 @@ impl ClientActor {
         ctx: &mut Context<Self>,
     ) -> SpawnHandle {
         if give_up.is_none()
-            && let Some(carried) = self.simply_carried(client, direction, from)
+            && let Some(pending) = self.steady_transfer(client, direction, from)
         {
-            return ctx.spawn(Ride { carried, direction });
+            return ctx.spawn(SteadyTransfer { pending, direction });
         }
         let around = self.around.clone();
-        let carried = async move {
-            let carried = carry(&around, client, direction, from);
+        let pending = async move {
+            let pending = carry(&around, client, direction, from);
             match give_up {
-                None => Some(carried.await),
+                None => Some(pending.await),
                 Some(at) => tokio::select! {
                     biased;
-                    how = carried => Some(how),
+                    how = pending => Some(how),
                     // Before the round closes, so that it can be asked in the next. One whose model
                     // arrives at this very instant has no time for a step either.
                     () = around.clock.sleep_until(at) => None,
                 },
             }
         };
-        ctx.spawn(carried.into_actor(self).map(move |how, me: &mut Self, ctx| {
+        ctx.spawn(pending.into_actor(self).map(move |how, me: &mut Self, ctx| {
             let now = me.around.clock.now();
             match (how, direction) {
-                (Some(Ok(Carriage::Through)), Direction::Down) => me.downloaded(now, ctx),
-                (Some(Ok(Carriage::Through)), Direction::Up) => me.uploaded(now, ctx),
-                (Some(Ok(Carriage::Broken)), direction) => me.cut_off(now, direction, ctx),
+                (Some(Ok(TransferEnd::Through)), Direction::Down) => me.downloaded(now, ctx),
+                (Some(Ok(TransferEnd::Through)), Direction::Up) => me.uploaded(now, ctx),
+                (Some(Ok(TransferEnd::Broken)), direction) => me.cut_off(now, direction, ctx),
                 (Some(Err(error)), _) => {
                     me.around.ending.watch(|| "a transfer".into(), || Err::<(), _>(error));
                 }
@@ -171,14 +174,18 @@ impl ClientActor {
     ) -> Option<(u32, SimTime)> {
         let around = self.around.clone();
         let trip = self.trip.as_mut()?;
-        let journey = trip.journey.as_ref()?;
+        let shared_link_round = trip.shared_link_round.as_ref()?;
         let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
         let place = place(request.asked.client, round.number);
         let plan = around.ending.watch(place, || -> Result<_, TimeOverflow> {
-            let downloaded = sent.after(around.world.latency(request.asked.client))?;
-            let (tau, computed) =
-                around.world.compute(&round, &request, journey.errand.key, downloaded)?;
-            let reaches = computed.after(around.world.latency(request.asked.client))?;
+            let downloaded = sent.after(around.client_side.latency(request.asked.client))?;
+            let (tau, computed) = around.client_side.compute(
+                &round,
+                &request,
+                shared_link_round.context.key,
+                downloaded,
+            )?;
+            let reaches = computed.after(around.client_side.latency(request.asked.client))?;
             Ok((downloaded, tau, computed, reaches))
         });
         let (downloaded, tau, computed, reaches) = plan?;
@@ -187,15 +194,20 @@ impl ClientActor {
             self.give_up(end.max(sent), ctx);
             return None;
         }
-        let way = Itinerary { downloaded, computed, arrives: SimTime::NEVER, tau };
-        let fate = Fate::of(way);
+        let way = LegTimes { downloaded, computed, arrives: SimTime::NEVER, tau };
+        let planned = PlannedRound::of(way);
         let known = trip.arrival.way;
         let change = match trip.arrival.change.take() {
             // The same steps as before the script changed: they are being made already.
             Some(change) if known.tau == tau => Some(change),
-            _ => around.world.train(&round, &request, journey.errand.clone(), &fate),
+            _ => around.client_side.train(
+                &round,
+                &request,
+                shared_link_round.context.clone(),
+                &planned,
+            ),
         };
-        trip.arrival = around.world.arrival(round, request, fate, change);
+        trip.arrival = around.client_side.arrival(round, request, planned, change);
         Some((request.asked.client, reaches))
     }
 
@@ -222,7 +234,7 @@ impl ClientActor {
     /// Not one step fits.
     fn give_up(&mut self, now: SimTime, ctx: &mut Context<Self>) {
         self.finish(ctx, |trip| {
-            trip.arrival.way = Itinerary { downloaded: now, computed: now, arrives: now, tau: 0 };
+            trip.arrival.way = LegTimes { downloaded: now, computed: now, arrives: now, tau: 0 };
             trip.arrival.leg = Leg::Compute;
         });
     }
@@ -233,7 +245,7 @@ impl ClientActor {
         let Some(trip) = &self.trip else { return };
         let (client, due) = (trip.arrival.request.asked.client, trip.arrival.round.due);
         let (seen, due) = match direction {
-            Direction::Down => (now.after(self.around.world.latency(client)), due),
+            Direction::Down => (now.after(self.around.client_side.latency(client)), due),
             Direction::Up => (Ok(now), None),
         };
         let seen = seen.unwrap_or(SimTime::NEVER);
@@ -252,7 +264,7 @@ impl ClientActor {
 
     fn finish(&mut self, ctx: &mut Context<Self>, change: impl FnOnce(&mut Trip)) {
         let Some(trip) = &mut self.trip else { return };
-        trip.journey.iter().for_each(|journey| journey.cancel(ctx));
+        trip.shared_link_round.iter().for_each(|shared_link_round| shared_link_round.cancel(ctx));
         change(trip);
         let at = trip.arrival.way.arrives;
         if at > self.around.clock.now() {
@@ -265,35 +277,39 @@ impl ClientActor {
 
     /// The script has changed under a client that goes leg by leg. Transfers have heard of it; steps
     /// are worked out again from their beginning.
-    pub(super) fn reroute(&mut self, errand: Errand, ctx: &mut Context<Self>) {
+    pub(super) fn reroute(&mut self, context: ClientContext, ctx: &mut Context<Self>) {
         let now = self.around.clock.now();
         let Some(trip) = &self.trip else { return };
         let (way, wait) = (trip.arrival.way, trip.wait);
         let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
         let client = request.asked.client;
-        let Some(end) = self.may_vanish(&round, &request, &errand, ctx) else { return };
-        let Some(journey) = self.trip.as_mut().and_then(|trip| trip.journey.as_mut()) else {
+        let Some(end) = self.may_vanish(&round, &request, &context, ctx) else { return };
+        let Some(shared_link_round) =
+            self.trip.as_mut().and_then(|trip| trip.shared_link_round.as_mut())
+        else {
             return;
         };
-        journey.cancel(ctx);
-        (journey.errand.leaves, journey.end) = (errand.leaves, end);
-        self.observe_curfew(client, errand.leaves);
+        shared_link_round.cancel(ctx);
+        (shared_link_round.context.leaves, shared_link_round.end) = (context.leaves, end);
+        self.register_departure(client, context.leaves);
         if way.downloaded < SimTime::NEVER && now < way.computed {
             ctx.cancel_future(wait);
-            let latency = self.around.world.latency(client);
+            let latency = self.around.client_side.latency(client);
             self.downloaded(way.downloaded.before(latency).unwrap_or(SimTime::ZERO), ctx);
         }
     }
 }
 
-impl Handler<Curfewed> for ClientActor {
+impl Handler<DepartureDue> for ClientActor {
     type Result = ();
 
-    fn handle(&mut self, Curfewed { at, client }: Curfewed, ctx: &mut Context<Self>) {
+    fn handle(&mut self, DepartureDue { at, client }: DepartureDue, ctx: &mut Context<Self>) {
         let Some(trip) = &self.trip else { return };
-        let Trip { arrival, wait, journey: Some(journey) } = &**trip else { return };
+        let Trip { arrival, wait, shared_link_round: Some(shared_link_round) } = &**trip else {
+            return;
+        };
         // It may be somebody else's by now, or be back and away again.
-        if arrival.request.asked.client == client && journey.errand.leaves == at {
+        if arrival.request.asked.client == client && shared_link_round.context.leaves == at {
             ctx.cancel_future(*wait);
             self.lose(self.around.clock.now(), Outcome::Offline, ctx);
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// All recordings of a trace. Speeds and availability are kept apart: a phone comes and goes more
 /// often than its speed changes, or the other way round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tape {
+pub struct TraceStore {
     tracks: Vec<Track>,
     points: Vec<Point>,
     toggles: Vec<Toggle>,
@@ -60,7 +60,7 @@ pub struct Point {
     pub down: Option<u64>,
 }
 
-impl Tape {
+impl TraceStore {
     /// Recordings.
     pub fn len(&self) -> usize {
         self.tracks.len()
