@@ -18,7 +18,9 @@ use crate::train::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// A straggler-aware federated-learning simulator: the number of local steps each device makes
 /// emerges from timing, and FedNova aggregates whatever arrives.
@@ -316,14 +318,19 @@ impl Arguments {
             (_, 1) => "gruppetto=debug",
             (_, _) => "trace",
         };
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+        let wanted = std::env::var("RUST_LOG").ok().filter(|wanted| !wanted.is_empty());
+        let wanted: Option<Targets> = wanted.and_then(|wanted| wanted.parse().ok());
+        let filter = wanted.unwrap_or_else(|| level.parse().expect("levels are written down here"));
         let builder = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+            .with_max_level(LevelFilter::TRACE)
             .with_ansi(super::is_coloured(&std::io::stderr()))
             // A message that nobody can read must not end the run.
             .log_internal_errors(false)
             .with_writer(std::io::stderr);
         // Set up once per process; tests that call the command line twice keep the first.
-        let _ = if self.log_json { builder.json().try_init() } else { builder.try_init() };
+        let _ = match self.log_json {
+            true => builder.json().finish().with(filter).try_init(),
+            false => builder.finish().with(filter).try_init(),
+        };
     }
 }
