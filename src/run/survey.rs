@@ -4,7 +4,9 @@ use crate::clock::SimTime;
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::record::{ClientRow, Outcome, RoundRow};
 use crate::solver::{Accumulation, Recipe, Solver};
-use crate::theory::{Budget, Consistency, Meter, Participant, RestingPoint, Round, Rounds};
+use crate::theory::{
+    Budget, Consistency, Meter, Participant, RestingPoint, Rounds, ScheduledRound,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -128,7 +130,7 @@ impl Survey {
             participants.push(Participant { p: self.p[i], weight, tau: row.tau, norms });
         }
         self.steps_vary |= used.len() < self.p.len();
-        if let Some(round) = Round::new(round.tau_eff, participants) {
+        if let Some(round) = ScheduledRound::new(round.tau_eff, participants) {
             self.rounds.add(&round);
             self.budget.add(lr, &round);
         }

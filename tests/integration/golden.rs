@@ -7,7 +7,7 @@ use gruppetto::aggregate::{
 };
 use gruppetto::data::{Centers, Curvature, QuadraticConfig};
 use gruppetto::solver::{Controls, Correction, Heard, Solver, VarianceReduction};
-use gruppetto::theory::{Participant, Round, chi_square};
+use gruppetto::theory::{Participant, ScheduledRound, chi_square};
 use gruppetto::train::{Job, Model, QuadraticTrainer, Trainer};
 use serde_json::Value;
 use std::fs;
@@ -212,7 +212,7 @@ fn every_solver_and_weighting_is_what_exact_arithmetic_gives() {
                     tau: clients.taus[i],
                     norms: clients.solvers[i].norms(clients.taus[i], clients.lr),
                 });
-                let round = Round::new(number(&outputs["tau_eff"]), participants).unwrap();
+                let round = ScheduledRound::new(number(&outputs["tau_eff"]), participants).unwrap();
                 for (got, key) in [(round.a, "A"), (round.b, "B"), (round.c, "C")] {
                     same(got, number(&outputs[key]), key);
                 }

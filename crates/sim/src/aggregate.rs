@@ -21,7 +21,8 @@ mod weighting;
 
 pub use aggregator::Aggregator;
 pub use optimizer::{
-    Adaptive, AggregatedUpdate, HeldUpdate, Moment, OptimizerConfig, ServerOptimizer, Sgd, SlowMo,
+    AdaptiveOptimizer, AggregatedUpdate, HeldUpdate, Moment, OptimizerConfig, ServerOptimizer, Sgd,
+    SlowMo,
 };
 pub use participation_rates::ParticipationRates;
 pub use rule::{Draw, Participation, RuleConfig, TauEff, WeightingConfig};

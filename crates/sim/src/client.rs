@@ -16,8 +16,8 @@ pub use wall_clock_round::WallClockRound;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::compress::{Packer, Parcel};
 use crate::device::{
-    DeviceView, Direction, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload,
-    SpeedProfile, Transfer, Trip, transfer,
+    DeviceView, Direction, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload, RoundTask,
+    SpeedProfile, Transfer, transfer,
 };
 use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
@@ -387,9 +387,9 @@ impl ClientSide {
         }
     }
 
-    fn trip(round: &Round, request: &Request) -> Trip {
+    fn trip(round: &Round, request: &Request) -> RoundTask {
         let steps = request.steps.map(NonZeroU64::get);
-        Trip { start: request.at, steps, due: round.due }
+        RoundTask { start: request.at, steps, due: round.due }
     }
 
     fn pace(&self, client: u32, key: u64) -> Pace {

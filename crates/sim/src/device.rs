@@ -36,6 +36,6 @@ pub use presence::{Absence, AvailabilityChange, Coming, Presence};
 pub use recording::{Change, Compute, Recording};
 pub use script::{Happening, Selection};
 pub use speed_profile::{Effort, NO_LIMIT, SpeedProfile, SteadyInterval, TraceCursor};
-pub use steady::{LegTimes, Trip};
+pub use steady::{LegTimes, RoundTask};
 pub use trace_store::{Point, Toggle, TraceStore};
 pub use varying::{DeviceView, Direction, STEP, Transfer, Warmth, transfer};

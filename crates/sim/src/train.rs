@@ -16,7 +16,7 @@ mod terms;
 
 pub use choice::DeviceChoice;
 pub use model::{Model, Tensor, TensorError, Values};
-pub use order::Order;
+pub use order::BatchOrder;
 pub use pool::{Panicked, Pool, Ticket, describe};
 pub use quadratic::{QuadraticTrainer, normal_vector};
 pub use softmax::SoftmaxTrainer;

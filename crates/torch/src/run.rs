@@ -5,7 +5,7 @@ use super::{Shared, loss, one_thread};
 use gruppetto_sim::data::{Augment, CropFlip};
 use gruppetto_sim::random::{Purpose, Stream, stream};
 use gruppetto_sim::solver::Solver;
-use gruppetto_sim::train::{Job, LocalRun, Model, Order, Terms};
+use gruppetto_sim::train::{BatchOrder, Job, LocalRun, Model, Terms};
 use std::sync::Arc;
 use tch::{Reduction, Tensor};
 
@@ -22,7 +22,7 @@ pub(super) struct TorchRun {
     pull: Option<Vec<Tensor>>,
     /// The learning rate of the next step.
     rate: f64,
-    order: Order,
+    order: BatchOrder,
     crops: Stream,
     masks: Option<Stream>,
     indices: Vec<i64>,
@@ -43,7 +43,7 @@ impl TorchRun {
         let all = shared.problem.clients[client as usize].len();
         let stream = |purpose| stream(shared.seed, purpose, client.into(), round);
         TorchRun {
-            order: Order::new(all, shared.batch.min(all), stream(Purpose::Batches)),
+            order: BatchOrder::new(all, shared.batch.min(all), stream(Purpose::Batches)),
             crops: CropFlip::stream(shared.seed, client, round),
             masks: Some(stream(Purpose::Mask)),
             worker: Some(worker),

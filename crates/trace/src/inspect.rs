@@ -15,7 +15,7 @@ pub use spread::{Bin, Spread};
 
 use super::rows::{MOST_CHANGES, Row, Rows, is_later};
 use super::{Change, Compute, ComputeColumn, Input, Recording, TraceError};
-use availability::Windows;
+use availability::WindowSums;
 use gruppetto_sim::clock::Span;
 use problems::{Doubt, Problems};
 use serde::Serialize;
@@ -130,7 +130,7 @@ struct Tally {
     shortest: Option<Span>,
     /// Compute, up, down.
     weights: [Weights; 3],
-    windows: Windows,
+    windows: WindowSums,
     problems: Problems,
 }
 

@@ -74,7 +74,7 @@ pub struct Tier {
 
 /// What a stream of a device is for. The numbers belong to the bytes of every seed.
 #[derive(Clone, Copy)]
-enum Aspect {
+enum StreamUse {
     Constants = 0,
     Load = 1,
     Links = 2,
@@ -109,15 +109,15 @@ impl Mixture {
             counts[most] += 1;
             let tier = &self.tiers[most];
             let device = format!("{}-{:04}", tier.name, counts[most]);
-            let draw = |aspect: Aspect| stream(seed, Purpose::Synthesis, index, aspect as u64);
+            let draw = |aspect: StreamUse| stream(seed, Purpose::Synthesis, index, aspect as u64);
             let changes = self.changes(tier, length.nanos() as f64 / SECOND, draw);
             Recording { device, changes, end: Some(length) }
         })
     }
 
     /// What happens to a device of `tier` in so many seconds.
-    fn changes(&self, tier: &Tier, length: f64, draw: impl Fn(Aspect) -> Stream) -> Vec<Change> {
-        let mut rng = draw(Aspect::Constants);
+    fn changes(&self, tier: &Tier, length: f64, draw: impl Fn(StreamUse) -> Stream) -> Vec<Change> {
+        let mut rng = draw(StreamUse::Constants);
         let compute = tier.compute.sample(&mut rng);
         let place = tier.place.sample(&mut rng);
         let (up, down) = (place * tier.up.sample(&mut rng), place * tier.down.sample(&mut rng));
@@ -128,7 +128,7 @@ impl Mixture {
         };
         let mut changes = Vec::new();
         let at = |seconds: u64| Span::from_nanos(seconds.saturating_mul(1_000_000_000));
-        for (seconds, slower) in load::factors(tier.load.as_ref(), length, draw(Aspect::Load)) {
+        for (seconds, slower) in load::factors(tier.load.as_ref(), length, draw(StreamUse::Load)) {
             let value = match self.compute {
                 ComputeColumn::Speed => compute / slower,
                 ComputeColumn::Step | ComputeColumn::Sample => compute * slower,
@@ -139,13 +139,13 @@ impl Mixture {
                 ..Change::default()
             });
         }
-        for (seconds, part) in link::factors(tier, length, draw(Aspect::Links)) {
+        for (seconds, part) in link::factors(tier, length, draw(StreamUse::Links)) {
             let (up, down) = (Some(rounded(up * part)), Some(rounded(down * part)));
             changes.push(Change { at: at(seconds), up, down, ..Change::default() });
         }
         if self.is_daily() {
             for (seconds, on) in
-                rhythm::changes(tier.rhythm.as_ref(), length as u64, draw(Aspect::Rhythm))
+                rhythm::changes(tier.rhythm.as_ref(), length as u64, draw(StreamUse::Rhythm))
             {
                 changes.push(Change { at: at(seconds), available: Some(on), ..Change::default() });
             }

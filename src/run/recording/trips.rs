@@ -7,7 +7,7 @@
 use super::parts::Part;
 use super::rates::{Rates, duration};
 use crate::clock::{SimTime, Span};
-use crate::device::{Device, Payload, STEP, Trip};
+use crate::device::{Device, Payload, RoundTask, STEP};
 use crate::record::{Leg, Outcome};
 
 /// What a row says.
@@ -161,7 +161,7 @@ impl Terms<'_> {
             None => usual.max((last - downloaded) / self.steps.unwrap_or(1).max(1) + 1),
             Some(due) => {
                 let at = SimTime::from_nanos;
-                let trip = Trip { start: at(start), steps: self.steps, due: Some(at(due)) };
+                let trip = RoundTask { start: at(start), steps: self.steps, due: Some(at(due)) };
                 let takes = Span::from_nanos(duration(self.payload.up, upload));
                 let span = Span::from_nanos(usual);
                 let tau = trip.fitting(0, at(downloaded), at(due), span, takes);

@@ -1,7 +1,7 @@
 //! What is predicted of a variant, as it is printed and as JSON has it.
 
 use crate::run::Known;
-use crate::theory::{Bound, FedProx, ProxPoint};
+use crate::theory::{ErrorBound, FedProx, ProxPoint};
 use serde::Serialize;
 
 /// What is said of one variant.
@@ -100,9 +100,9 @@ pub struct Terms {
     pub dissimilarity_drift: f64,
 }
 
-impl From<Bound> for Terms {
-    fn from(bound: Bound) -> Self {
-        let Bound { distance, noise, noise_drift, dissimilarity_drift } = bound;
+impl From<ErrorBound> for Terms {
+    fn from(bound: ErrorBound) -> Self {
+        let ErrorBound { distance, noise, noise_drift, dissimilarity_drift } = bound;
         Terms { distance, noise, noise_drift, dissimilarity_drift }
     }
 }

@@ -8,7 +8,7 @@
 mod adaptive;
 mod slowmo;
 
-pub use adaptive::{Adaptive, Moment};
+pub use adaptive::{AdaptiveOptimizer, Moment};
 pub use slowmo::SlowMo;
 
 use super::{Applied, Contribution};
@@ -121,7 +121,7 @@ impl OptimizerConfig {
             OptimizerConfig::Sgd { lr } => Box::new(Sgd { lr }),
             OptimizerConfig::Momentum { lr, momentum } => Box::new(SlowMo::new(lr, momentum, len)),
             OptimizerConfig::Adaptive { moment, lr, beta1, epsilon } => {
-                Box::new(Adaptive::new(moment, lr, beta1, epsilon, len))
+                Box::new(AdaptiveOptimizer::new(moment, lr, beta1, epsilon, len))
             }
             OptimizerConfig::Plugin { .. } => return None,
         })

@@ -3,14 +3,14 @@
 use super::{ClientSide, PlannedRound};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Residual;
-use crate::device::{Direction, LegTimes, Pace, Transfer, Trip, transfer};
+use crate::device::{Direction, LegTimes, Pace, RoundTask, Transfer, transfer};
 use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::train::{LocalRun, Training};
 use std::sync::Arc;
 
 /// A client on its way under the wall clock.
 pub struct WallClockRound {
-    trip: Trip,
+    trip: RoundTask,
     pace: Pace,
     /// When the model is there.
     pub downloaded: SimTime,
@@ -74,7 +74,7 @@ impl ClientSide {
         let mut profile = self.profile(client, wall_round.now, &script);
         let mut view = self.view(&wall_round.round, client, &mut profile, &mut wall_round.pace);
         view.warmth = view.warmth.map(|warmth| warmth.rested(wall_round.downloaded));
-        let one_more = Trip { steps: Some(1), ..wall_round.trip };
+        let one_more = RoundTask { steps: Some(1), ..wall_round.trip };
         let (made, end) = view.steps(&one_more, wall_round.now)?;
         Ok((made > 0).then_some(end))
     }

@@ -21,7 +21,7 @@ pub(super) struct Key {
 /// Set in `order` for entries that wake after all others of their instant.
 const END_OF_INSTANT: u64 = 1 << 63;
 
-struct Entry {
+struct TimerEntry {
     key: Key,
     waker: Waker,
 }
@@ -33,9 +33,9 @@ const FEW: usize = 256;
 #[derive(Default)]
 pub(super) struct Timers {
     /// Who asked lately.
-    heap: BinaryHeap<Entry>,
+    heap: BinaryHeap<TimerEntry>,
     /// Who asked before, the earliest last.
-    run: Vec<Entry>,
+    run: Vec<TimerEntry>,
     asked: u64,
     /// Orders of entries whose sleepers are gone. They are passed over, never woken.
     gone: HashSet<u64>,
@@ -56,12 +56,12 @@ impl Timers {
         let order = if end_of_instant { self.asked | END_OF_INSTANT } else { self.asked };
         // Who asks for the past is woken now: the clock never goes back.
         let key = Key { at: at.max(self.now), order };
-        self.heap.push(Entry { key, waker });
+        self.heap.push(TimerEntry { key, waker });
         key
     }
 
     /// Takes out the earliest entry.
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<TimerEntry> {
         // As many new ones as old ones: the sorting is paid for by the new.
         if self.heap.len() >= self.run.len().max(FEW) {
             self.sort();
@@ -114,7 +114,7 @@ impl Timers {
     /// Takes the earliest sleeper and moves the clock to its instant. If nobody sleeps, whoever
     /// asked to hear of that is returned instead.
     pub(super) fn next(&mut self) -> Option<Waker> {
-        let Entry { key, waker } = loop {
+        let TimerEntry { key, waker } = loop {
             let Some(entry) = self.pop() else {
                 self.stalled = true;
                 return self.on_stall.take();
@@ -148,25 +148,25 @@ impl Timers {
 }
 
 // `BinaryHeap` gives the greatest first; the order is turned round so that the earliest is.
-impl Ord for Entry {
+impl Ord for TimerEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for TimerEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for TimerEntry {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
     }
 }
 
-impl Eq for Entry {}
+impl Eq for TimerEntry {}
 
 #[cfg(test)]
 mod tests {

@@ -75,7 +75,7 @@ impl Cursor {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Client {
+struct ClientState {
     class: u16,
     /// Absences that hold now.
     absences: u16,
@@ -88,7 +88,7 @@ struct Client {
     since: SimTime,
 }
 
-impl Client {
+impl ClientState {
     fn is_here(&self) -> bool {
         self.absences == 0 && self.cursor.there()
     }
@@ -109,7 +109,7 @@ pub struct AvailabilityChange {
 pub struct Presence {
     seed: u64,
     laws: Vec<Coming>,
-    clients: Vec<Client>,
+    clients: Vec<ClientState>,
     /// The next coming or going of every client.
     queue: BinaryHeap<Reverse<(SimTime, u32)>>,
     absences: Vec<Absence>,
@@ -138,10 +138,10 @@ impl Presence {
                 Coming::Recorded(trace) => recorded(trace, trace_cursors[client], SimTime::ZERO),
             };
             let since = SimTime::ZERO;
-            Client { class: *class, absences: 0, gone: 0, cursor, away: Span::ZERO, since }
+            ClientState { class: *class, absences: 0, gone: 0, cursor, away: Span::ZERO, since }
         };
-        let clients: Vec<Client> = classes.iter().enumerate().map(client).collect();
-        let next = |(client, state): (usize, &Client)| {
+        let clients: Vec<ClientState> = classes.iter().enumerate().map(client).collect();
+        let next = |(client, state): (usize, &ClientState)| {
             let until = state.cursor.until();
             (until < SimTime::NEVER).then_some(Reverse((until, client as u32)))
         };
@@ -189,7 +189,7 @@ impl Presence {
         let state = self.clients[client as usize];
         let (absences, gone) = (state.absences + 1, state.gone + 1);
         self.remaining -= usize::from(gone == 1);
-        self.set(client, Client { absences, gone, ..state }, changed);
+        self.set(client, ClientState { absences, gone, ..state }, changed);
     }
 
     /// Moves on to `now`; who came or went is told to `changed`.
@@ -243,7 +243,7 @@ impl Presence {
     /// When a client will next come (true) or go by itself; `None` if it will not, or if the script
     /// keeps it away.
     pub fn own_change(&self, client: u32) -> Option<(SimTime, bool)> {
-        let Client { absences, cursor, .. } = self.clients[client as usize];
+        let ClientState { absences, cursor, .. } = self.clients[client as usize];
         let told = absences == 0 && cursor.until() < SimTime::NEVER;
         told.then_some((cursor.until(), !cursor.there()))
     }
@@ -254,7 +254,7 @@ impl Presence {
         if !self.is_here(client) {
             return self.now;
         }
-        let Client { class, cursor, .. } = self.clients[client as usize];
+        let ClientState { class, cursor, .. } = self.clients[client as usize];
         let own = match (&self.laws[usize::from(class)], cursor) {
             (Coming::Recorded(trace), Cursor::Recorded { trace_cursor, until, .. }) => {
                 until.min(next_loss(trace, trace_cursor, self.now))
@@ -268,7 +268,7 @@ impl Presence {
 
     /// How long a client has been away in all.
     pub fn away(&self, client: u32) -> Span {
-        let Client { away, since, .. } = self.clients[client as usize];
+        let ClientState { away, since, .. } = self.clients[client as usize];
         match self.is_here(client) {
             true => away,
             false => Span::from_nanos(away.nanos() + self.now.since(since).nanos()),
@@ -290,7 +290,7 @@ impl Presence {
             if cursor.until() < SimTime::NEVER {
                 self.queue.push(Reverse((cursor.until(), client)));
             }
-            self.set(client, Client { cursor, ..state }, changed);
+            self.set(client, ClientState { cursor, ..state }, changed);
         } else if let Some(Reverse((_, begins, index))) = self.turns.pop() {
             self.turn(index, begins, changed);
         }
@@ -311,7 +311,7 @@ impl Presence {
             }
             let returns = state.gone > 0 && gone == 0;
             let cursor = if returns { self.caught_up(client) } else { state.cursor };
-            self.set(client, Client { absences, gone, cursor, ..state }, changed);
+            self.set(client, ClientState { absences, gone, cursor, ..state }, changed);
         }
     }
 
@@ -331,7 +331,7 @@ impl Presence {
     }
 
     /// The cursor behind the one that ends now.
-    fn after(&self, client: u32, state: &Client) -> Cursor {
+    fn after(&self, client: u32, state: &ClientState) -> Cursor {
         match (&self.laws[usize::from(state.class)], state.cursor) {
             (Coming::OnOff(law), Cursor::Random(episode)) => {
                 Cursor::Random(law.next(self.seed, u64::from(client), episode))
@@ -343,7 +343,12 @@ impl Presence {
         }
     }
 
-    fn set(&mut self, client: u32, mut next: Client, changed: &mut dyn FnMut(AvailabilityChange)) {
+    fn set(
+        &mut self,
+        client: u32,
+        mut next: ClientState,
+        changed: &mut dyn FnMut(AvailabilityChange),
+    ) {
         let before = self.clients[client as usize].is_here();
         let here = next.is_here();
         if before != here {

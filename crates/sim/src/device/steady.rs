@@ -6,7 +6,7 @@ use crate::record::Leg;
 
 /// What a client is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trip {
+pub struct RoundTask {
     /// When it sets out.
     pub start: SimTime,
     /// The steps it means to make; `None`: as many as fit.
@@ -51,7 +51,7 @@ impl LegTimes {
     }
 }
 
-impl Trip {
+impl RoundTask {
     /// Whether a step of length `step`, begun at `now`, ends early enough to be uploaded in time.
     pub fn fits(&self, now: SimTime, step: Span, upload: Span) -> bool {
         let Some(due) = self.due else {
@@ -82,7 +82,7 @@ impl Trip {
 impl Device {
     /// Where a client with this device will be when. A client without a limit on its steps must
     /// have a time at which it is due: it would never stop.
-    pub fn leg_times(&self, trip: &Trip, pace: &mut Pace) -> Result<LegTimes, TimeOverflow> {
+    pub fn leg_times(&self, trip: &RoundTask, pace: &mut Pace) -> Result<LegTimes, TimeOverflow> {
         assert!(trip.steps.is_some() || trip.due.is_some(), "a trip ends somewhere");
         let downloaded = trip.start.after(self.download)?;
         let (tau, computed) = match pace.constant() {
@@ -100,7 +100,7 @@ impl Device {
 
     fn even_steps(
         &self,
-        trip: &Trip,
+        trip: &RoundTask,
         from: SimTime,
         step: Span,
     ) -> Result<(u64, SimTime), TimeOverflow> {
@@ -113,7 +113,7 @@ impl Device {
 
     fn uneven_steps(
         &self,
-        trip: &Trip,
+        trip: &RoundTask,
         from: SimTime,
         pace: &mut Pace,
     ) -> Result<(u64, SimTime), TimeOverflow> {
@@ -148,7 +148,7 @@ mod tests {
 
     fn travel(device: &Device, steps: Option<u64>, due: Option<u64>) -> (u64, [u64; 3]) {
         let trip =
-            Trip { start: SimTime::from_nanos(100), steps, due: due.map(SimTime::from_nanos) };
+            RoundTask { start: SimTime::from_nanos(100), steps, due: due.map(SimTime::from_nanos) };
         let way = device.leg_times(&trip, &mut Pace::new(device, 1, 0, 0)).unwrap();
         (way.tau, [way.downloaded.nanos(), way.computed.nanos(), way.arrives.nanos()])
     }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn time_that_cannot_be_told_is_an_error() {
         let slow = device(u64::MAX / 2, 0, 0, 0.0);
-        let trip = Trip { start: SimTime::ZERO, steps: Some(3), due: None };
+        let trip = RoundTask { start: SimTime::ZERO, steps: Some(3), due: None };
         assert_eq!(slow.leg_times(&trip, &mut Pace::new(&slow, 1, 0, 0)), Err(TimeOverflow));
     }
 
@@ -188,7 +188,7 @@ mod tests {
             steps in proptest::option::of(1u64..40), due in 0u64..900,
         ) {
             let phone = device(step, download, upload, 0.0);
-            let trip = Trip { start: SimTime::from_nanos(100), steps, due: Some(SimTime::from_nanos(due)) };
+            let trip = RoundTask { start: SimTime::from_nanos(100), steps, due: Some(SimTime::from_nanos(due)) };
             let from = SimTime::from_nanos(100 + download);
             let even = phone.even_steps(&trip, from, phone.step).unwrap();
             let uneven = phone.uneven_steps(&trip, from, &mut Pace::new(&phone, 1, 0, 0)).unwrap();

@@ -7,7 +7,7 @@
 
 use super::pace::scaled;
 use super::speed_profile::{NO_LIMIT, SpeedProfile, SteadyInterval};
-use super::{LegTimes, Pace, Payload, Thermal, Trip};
+use super::{LegTimes, Pace, Payload, RoundTask, Thermal};
 use crate::clock::{SimTime, Span, TimeOverflow};
 
 /// One step of work in fixed point: parts small enough that what rounding loses in a change of
@@ -135,7 +135,11 @@ impl DeviceView<'_, '_> {
     }
 
     /// The steps of a client that has its model since `from`: how many, and when the last is done.
-    pub fn steps(&mut self, trip: &Trip, from: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
+    pub fn steps(
+        &mut self,
+        trip: &RoundTask,
+        from: SimTime,
+    ) -> Result<(u64, SimTime), TimeOverflow> {
         let (mut tau, mut now) = (0, from);
         // Without a connection a client thinks of the last one it had.
         let mut upload = self.latency;
@@ -185,7 +189,7 @@ impl DeviceView<'_, '_> {
 
     /// The whole way of a client that is alone on its links, and whether it ends where the
     /// connection broke for good.
-    pub fn leg_times(&mut self, trip: &Trip) -> Result<(LegTimes, bool), TimeOverflow> {
+    pub fn leg_times(&mut self, trip: &RoundTask) -> Result<(LegTimes, bool), TimeOverflow> {
         let nowhere = |at| LegTimes { downloaded: at, computed: at, arrives: at, tau: 0 };
         let sent = trip.start.after(self.latency)?;
         let downloaded = match transfer(self.profile, Direction::Down, sent, self.payload.down)? {

@@ -11,19 +11,19 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 enum SelectedEffect {
     Devices(Selection, DeviceEffect),
-    Order(Order),
+    ServerEffect(ServerEffect),
 }
 
 /// What an event tells the server.
 #[derive(Clone, Copy, Debug)]
-enum Order {
+enum ServerEffect {
     Deadline(Span),
     Lr(LrEffect),
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
-    deed: SelectedEffect,
+struct PendingEvent {
+    effect: SelectedEffect,
     lasting: Option<Span>,
     /// Of a client that joins: the absence that its joining ends.
     absence: Option<usize>,
@@ -32,9 +32,9 @@ struct Entry {
 /// All events of a run.
 pub struct EventSchedule {
     /// By the round they begin with, later ones first.
-    by_round: Vec<(u64, Entry)>,
+    by_round: Vec<(u64, PendingEvent)>,
     /// In the order in which they begin.
-    orders: Vec<(SimTime, SimTime, Order)>,
+    server_effects: Vec<(SimTime, SimTime, ServerEffect)>,
     script: Script,
 }
 
@@ -58,17 +58,22 @@ impl EventSchedule {
         classes: &[u16],
         mut absent: impl FnMut(Absence) -> usize,
     ) -> Result<Self, TimeOverflow> {
-        let mut schedule =
-            EventSchedule { by_round: Vec::new(), orders: Vec::new(), script: Script::default() };
+        let mut schedule = EventSchedule {
+            by_round: Vec::new(),
+            server_effects: Vec::new(),
+            script: Script::default(),
+        };
         for (number, event) in events.iter().enumerate() {
-            let deed = match &event.effect {
+            let effect = match &event.effect {
                 Effect::Devices(whom, effect) => {
                     SelectedEffect::Devices(whom.select(seed, number, classes), *effect)
                 }
-                Effect::Deadline(deadline) => SelectedEffect::Order(Order::Deadline(*deadline)),
-                Effect::Lr(effect) => SelectedEffect::Order(Order::Lr(*effect)),
+                Effect::Deadline(deadline) => {
+                    SelectedEffect::ServerEffect(ServerEffect::Deadline(*deadline))
+                }
+                Effect::Lr(effect) => SelectedEffect::ServerEffect(ServerEffect::Lr(*effect)),
             };
-            let entry = Entry { deed, lasting: event.lasting, absence: None };
+            let entry = PendingEvent { effect, lasting: event.lasting, absence: None };
             match event.when {
                 When::At(at) => {
                     let at = SimTime::from_nanos(at.nanos());
@@ -78,7 +83,7 @@ impl EventSchedule {
                     });
                 }
                 When::Round(round) => {
-                    let absence = match &entry.deed {
+                    let absence = match &entry.effect {
                         // Until then they are not there.
                         SelectedEffect::Devices(whom, DeviceEffect::Join) => {
                             Some(absent(Absence {
@@ -89,7 +94,7 @@ impl EventSchedule {
                         }
                         _ => None,
                     };
-                    schedule.by_round.push((round, Entry { absence, ..entry }));
+                    schedule.by_round.push((round, PendingEvent { absence, ..entry }));
                 }
             }
         }
@@ -127,8 +132,8 @@ impl EventSchedule {
     /// The deadline of rounds opened at `now`, if an event set it: the one that began last.
     pub fn deadline(&self, now: SimTime) -> Option<Span> {
         self.active(now).fold(None, |known, order| match order {
-            Order::Deadline(deadline) => Some(*deadline),
-            Order::Lr(_) => known,
+            ServerEffect::Deadline(deadline) => Some(*deadline),
+            ServerEffect::Lr(_) => known,
         })
     }
 
@@ -138,30 +143,31 @@ impl EventSchedule {
         let (mut set, mut times) = (1.0, 1.0);
         for order in self.active(now) {
             match order {
-                Order::Lr(LrEffect::To(lr)) => set = lr / common,
-                Order::Lr(LrEffect::Times(factor)) => times *= factor,
-                Order::Deadline(_) => {}
+                ServerEffect::Lr(LrEffect::To(lr)) => set = lr / common,
+                ServerEffect::Lr(LrEffect::Times(factor)) => times *= factor,
+                ServerEffect::Deadline(_) => {}
             }
         }
         set * times
     }
 
-    fn active(&self, now: SimTime) -> impl Iterator<Item = &Order> {
-        let holds =
-            move |(from, until, _): &&(SimTime, SimTime, Order)| *from <= now && now < *until;
-        self.orders.iter().filter(holds).map(|(_, _, order)| order)
+    fn active(&self, now: SimTime) -> impl Iterator<Item = &ServerEffect> {
+        let holds = move |(from, until, _): &&(SimTime, SimTime, ServerEffect)| {
+            *from <= now && now < *until
+        };
+        self.server_effects.iter().filter(holds).map(|(_, _, order)| order)
     }
 
-    fn begin(&mut self, entry: &Entry, from: SimTime) -> Result<Begun, TimeOverflow> {
+    fn begin(&mut self, entry: &PendingEvent, from: SimTime) -> Result<Begun, TimeOverflow> {
         let until = match entry.lasting {
             Some(lasting) => from.after(lasting)?,
             None => SimTime::NEVER,
         };
-        let (whom, effect) = match &entry.deed {
-            SelectedEffect::Order(order) => {
+        let (whom, effect) = match &entry.effect {
+            SelectedEffect::ServerEffect(order) => {
                 // What begins with a round may begin before what has its time.
-                let place = self.orders.partition_point(|(other, ..)| *other <= from);
-                self.orders.insert(place, (from, until, *order));
+                let place = self.server_effects.partition_point(|(other, ..)| *other <= from);
+                self.server_effects.insert(place, (from, until, *order));
                 return Ok(Begun::default());
             }
             SelectedEffect::Devices(whom, effect) => (whom.clone(), *effect),

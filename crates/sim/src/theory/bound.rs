@@ -19,7 +19,7 @@ pub struct Constants {
 
 /// A bound on min_t E‖∇F̃(x_t)‖², term by term in the paper's order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct ErrorBound {
     /// How far there is to go: 4·gap/(ητ_effT).
     pub distance: f64,
     /// Noise that reaches the model: 4ηLσ²A/m.
@@ -30,7 +30,7 @@ pub struct Bound {
     pub dissimilarity_drift: f64,
 }
 
-impl Bound {
+impl ErrorBound {
     /// ε_opt, the sum of the four terms.
     pub fn total(&self) -> f64 {
         self.distance + self.noise + self.noise_drift + self.dissimilarity_drift
@@ -38,10 +38,10 @@ impl Bound {
 
     /// Eq. general_error with 1 for every constant that 𝒪 swallows: for comparing runs, not for
     /// comparing with a run.
-    pub fn order(run: &Averages, sigma2: f64, kappa2: f64) -> Bound {
+    pub fn order(run: &Averages, sigma2: f64, kappa2: f64) -> ErrorBound {
         let steps = run.tau * run.rounds as f64;
         let root = (run.clients * steps).sqrt();
-        Bound {
+        ErrorBound {
             distance: run.tau / run.tau_eff / root,
             noise: run.a * sigma2 / root,
             noise_drift: run.clients * run.b * sigma2 / steps,
@@ -91,9 +91,9 @@ pub fn theorem_lr(run: &Averages) -> f64 {
 
 impl Constants {
     /// The bound for a fixed learning rate (eq. final_fixed_lr, appendix C.6).
-    pub fn bound(&self, run: &Averages, lr: f64) -> Bound {
+    pub fn bound(&self, run: &Averages, lr: f64) -> ErrorBound {
         let rate = lr * self.lipschitz;
-        Bound {
+        ErrorBound {
             distance: 4.0 * self.gap / (lr * run.tau_eff * run.rounds as f64),
             noise: 4.0 * rate * self.sigma2 * run.a / run.clients,
             noise_drift: 6.0 * rate * rate * self.sigma2 * run.b,
@@ -102,7 +102,7 @@ impl Constants {
     }
 
     /// The bound at η = √(m/(τ̃T)) (appendix F, the line before the last).
-    pub fn bound_at_theorem_lr(&self, run: &Averages) -> Bound {
+    pub fn bound_at_theorem_lr(&self, run: &Averages) -> ErrorBound {
         self.bound(run, theorem_lr(run))
     }
 
@@ -191,7 +191,7 @@ mod tests {
             let run = Averages { rounds, clients, tau, tau_eff, a, b, c, ..RUN };
             let problem = Constants { lipschitz, gap, ..PROBLEM };
             let bound = problem.bound_at_theorem_lr(&run);
-            let order = Bound::order(&run, problem.sigma2, problem.kappa2);
+            let order = ErrorBound::order(&run, problem.sigma2, problem.kappa2);
             for (bound, order, swallowed) in [
                 (bound.distance, order.distance, 4.0 * gap),
                 (bound.noise, order.noise, 4.0 * lipschitz),

@@ -10,7 +10,7 @@
 //! the least. With one η and one τ_eff it is eq. final_fixed_lr. The paper's own averages, where
 //! every round counts alike, do not telescope when τ_eff changes.
 
-use super::{Bound, Constants, Round};
+use super::{Constants, ErrorBound, ScheduledRound};
 
 /// Sums over the rounds of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Budget {
 
 impl Budget {
     /// Adds a round in which the clients' common learning rate was `lr`.
-    pub fn add(&mut self, lr: f64, round: &Round) {
+    pub fn add(&mut self, lr: f64, round: &ScheduledRound) {
         let movement = lr * round.tau_eff;
         self.movement += movement;
         let terms = [lr * round.a / round.clients as f64, lr * lr * round.b, lr * lr * round.c];
@@ -34,11 +34,11 @@ impl Budget {
     }
 
     /// The four terms.
-    pub fn bound(&self, problem: &Constants) -> Bound {
+    pub fn bound(&self, problem: &Constants) -> ErrorBound {
         let [noise, b, c] = self.terms.map(|sum| sum / self.movement);
         let Constants { lipschitz, sigma2, kappa2, gap, .. } = *problem;
         let squared = lipschitz * lipschitz;
-        Bound {
+        ErrorBound {
             distance: 4.0 * gap / self.movement,
             noise: 4.0 * lipschitz * sigma2 * noise,
             noise_drift: 6.0 * squared * sigma2 * b,
@@ -58,10 +58,10 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn round(tau_eff: f64, a: f64) -> Round {
+    fn round(tau_eff: f64, a: f64) -> ScheduledRound {
         let (clients, tau_mean, slowdown, stretch) = (4, tau_eff, 1.0, 1.0);
         let (b, c, max_l1, chi2) = (7.0, 300.0, 20.0, 0.0);
-        Round { clients, tau_mean, tau_eff, slowdown, a, b, c, max_l1, stretch, chi2 }
+        ScheduledRound { clients, tau_mean, tau_eff, slowdown, a, b, c, max_l1, stretch, chi2 }
     }
 
     const PROBLEM: Constants =

@@ -3,7 +3,7 @@
 //! With α = ημ growing from 0 to 1, clients that make more steps gain less from them: the weights
 //! w_i come closer to p_i, but the model moves less in each round.
 
-use super::{Constants, Round, theorem_lr};
+use super::{Constants, ScheduledRound, theorem_lr};
 use crate::solver::Accumulation;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct ProxPoint {
     /// *Relative variance*: the second term relative to FedAvg's, A(α)/A(0).
     pub relative_variance: f64,
     /// All of Theorem 1's quantities.
-    pub round: Round,
+    pub round: ScheduledRound,
 }
 
 impl FedProx {
@@ -84,7 +84,7 @@ impl FedProx {
     }
 
     /// Theorem 1's quantities of a round, with w_i = p_i‖a_i‖₁/τ_eff.
-    pub fn round(&self, alpha: f64) -> Round {
+    pub fn round(&self, alpha: f64) -> ScheduledRound {
         let groups = || {
             let norms = |(tau, alike): (&u64, &Alike)| (*tau, *alike, proximal_norms(alpha, *tau));
             self.by_tau.iter().map(norms)
@@ -101,7 +101,7 @@ impl FedProx {
         let tau_mean = sum(&|tau, alike, _| alike.count as f64 * tau as f64) / m;
         let noise = sum(&|_, alike, norms| alike.p_squared * norms.l2_squared) / tau_eff;
         let drift = |norms: Accumulation| norms.l2_squared - norms.last * norms.last;
-        Round {
+        ScheduledRound {
             clients,
             tau_mean,
             tau_eff,

@@ -26,7 +26,7 @@ impl Owned {
 
 /// One client: how far its displacement counts, its law and its problem.
 #[derive(Clone, Debug)]
-struct Client {
+struct ClientPull {
     factor: f64,
     solver: Solver,
     tau: u64,
@@ -34,7 +34,7 @@ struct Client {
     center: Vec<f64>,
 }
 
-fn rest(clients: &[Client]) -> Option<Vec<f64>> {
+fn rest(clients: &[ClientPull]) -> Option<Vec<f64>> {
     let mut rest = RestingPoint::default();
     for (i, client) in clients.iter().enumerate() {
         let accumulation = client.solver.accumulation(client.tau);
@@ -44,7 +44,7 @@ fn rest(clients: &[Client]) -> Option<Vec<f64>> {
 }
 
 /// The rule at work: round after round until the model moves no more.
-fn iterate(clients: &[Client]) -> Vec<f64> {
+fn iterate(clients: &[ClientPull]) -> Vec<f64> {
     let mut x = vec![1.0; clients[0].center.len()];
     for _ in 0..20_000 {
         let mut next = x.clone();
@@ -73,8 +73,8 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-fn client(factor: f64, solver: Solver, tau: u64, h: Owned, center: &[f64]) -> Client {
-    Client { factor, solver, tau, curvature: h, center: center.to_vec() }
+fn client(factor: f64, solver: Solver, tau: u64, h: Owned, center: &[f64]) -> ClientPull {
+    ClientPull { factor, solver, tau, curvature: h, center: center.to_vec() }
 }
 
 /// Lemma 1's concrete example: H_i = I gives Σ[1−(1−η)^τ_i]e_i / Σ[1−(1−η)^τ_i].
@@ -210,7 +210,7 @@ fn there_is_no_rest_without_a_pull() {
     assert_eq!(RestingPoint::default().solve(1, |_| unreachable!()), None);
     // η = 3 on H = 1: two steps overshoot to 1 − (1 − 3)² < 0, away from the minimum.
     let away = client(0.5, Solver::sgd(3.0), 2, Owned::Identity, &[1.0]);
-    let full = Client { curvature: Owned::Full(Matrix::identity(1)), ..away.clone() };
+    let full = ClientPull { curvature: Owned::Full(Matrix::identity(1)), ..away.clone() };
     assert_eq!((rest(&[away]), rest(&[full])), (None, None));
 }
 
@@ -240,7 +240,7 @@ fn any_solver() -> impl Strategy<Value = Solver> {
 }
 
 /// Clients whose displacements count for no more than one displacement together.
-fn any_clients() -> impl Strategy<Value = Vec<Client>> {
+fn any_clients() -> impl Strategy<Value = Vec<ClientPull>> {
     let one = (
         0.1..1.0f64,
         any_solver(),

@@ -34,7 +34,7 @@ pub struct Participant {
 
 /// Theorem 1's quantities of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Round {
+pub struct ScheduledRound {
     /// How many took part: the paper's m, or q when clients are sampled (appendix G).
     pub clients: usize,
     /// τ̄ = Σ τ_i/m, the plain mean.
@@ -57,9 +57,12 @@ pub struct Round {
     pub chi2: f64,
 }
 
-impl Round {
+impl ScheduledRound {
     /// The quantities of a round; `None` if nobody made a step.
-    pub fn new(tau_eff: f64, clients: impl IntoIterator<Item = Participant>) -> Option<Round> {
+    pub fn new(
+        tau_eff: f64,
+        clients: impl IntoIterator<Item = Participant>,
+    ) -> Option<ScheduledRound> {
         let (mut steps, mut noise, mut b, mut c, mut max_l1) = (0.0, 0.0, 0.0, 0.0f64, 0.0f64);
         let (mut count, mut p, mut w, mut ratio, mut each) = (0, 0.0, 0.0, 0.0, 0.0);
         for client in clients.into_iter().filter(|client| client.tau > 0) {
@@ -77,7 +80,7 @@ impl Round {
             ratio += if client.p == 0.0 { 0.0 } else { client.p * client.p / client.weight };
         }
         let m = count as f64;
-        (count > 0).then(|| Round {
+        (count > 0).then(|| ScheduledRound {
             clients: count,
             tau_mean: steps / m,
             tau_eff,
@@ -153,7 +156,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// Adds a round.
-    pub fn add(&mut self, round: &Round) {
+    pub fn add(&mut self, round: &ScheduledRound) {
         self.rounds += 1;
         self.clients += round.clients as f64;
         self.tau += round.tau_mean;
@@ -195,9 +198,9 @@ mod tests {
         Participant { p, weight, tau, norms: Accumulation { l1, l2_squared, last } }
     }
 
-    fn example(tau_eff: f64) -> Round {
+    fn example(tau_eff: f64) -> ScheduledRound {
         let clients = [client(1.0, 0.5, 2, [2.0, 3.0, 1.0]), client(3.0, 0.5, 6, [4.0, 5.0, 0.5])];
-        Round::new(tau_eff, clients).unwrap()
+        ScheduledRound::new(tau_eff, clients).unwrap()
     }
 
     #[test]
@@ -214,11 +217,11 @@ mod tests {
 
     #[test]
     fn who_made_no_step_is_not_there() {
-        assert_eq!(Round::new(1.0, []), None);
+        assert_eq!(ScheduledRound::new(1.0, []), None);
         let idle = client(0.5, 0.0, 0, [0.0; 3]);
-        assert_eq!(Round::new(1.0, [idle]), None);
+        assert_eq!(ScheduledRound::new(1.0, [idle]), None);
         let busy = client(0.5, 1.0, 3, [3.0, 3.0, 1.0]);
-        let round = Round::new(3.0, [idle, busy]).unwrap();
+        let round = ScheduledRound::new(3.0, [idle, busy]).unwrap();
         assert_eq!((round.clients, round.tau_mean, round.a, round.chi2), (1, 3.0, 1.0, 0.0));
     }
 

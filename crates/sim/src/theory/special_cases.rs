@@ -2,13 +2,13 @@
 //! of section 4.2 and appendix E, written out here as the paper writes them; and the floor of
 //! Theorem 2 in the one case that the paper works out.
 
-use super::{FedProx, Participant, RestingPoint, Round, chi_square};
+use super::{FedProx, Participant, RestingPoint, ScheduledRound, chi_square};
 use crate::data::LocalCurvature;
 use crate::solver::Solver;
 use proptest::prelude::*;
 
 /// A round in which w_i and τ_eff follow from the local solver (eq. new_form1): FedAvg, FedProx.
-fn implicit(p: &[f64], tau: &[u64], solver: Solver) -> Round {
+fn implicit(p: &[f64], tau: &[u64], solver: Solver) -> ScheduledRound {
     let norms: Vec<_> = tau.iter().map(|tau| solver.norms(*tau, solver.lr)).collect();
     let tau_eff: f64 = p.iter().zip(&norms).map(|(p, norms)| p * norms.l1).sum();
     let clients = p.iter().zip(tau).zip(norms).map(|((&p, &tau), norms)| Participant {
@@ -17,7 +17,7 @@ fn implicit(p: &[f64], tau: &[u64], solver: Solver) -> Round {
         tau,
         norms,
     });
-    Round::new(tau_eff, clients).unwrap()
+    ScheduledRound::new(tau_eff, clients).unwrap()
 }
 
 /// τ_eff, A, B, C, χ² of FedAvg.
@@ -47,7 +47,7 @@ fn fedprox(p: &[f64], tau: &[u64], alpha: f64) -> [f64; 5] {
     [sum / alpha, p.len() as f64 * alpha / sum * a, b, l1 * (l1 - 1.0), chi_square(p, &w)]
 }
 
-fn of(round: &Round) -> [f64; 5] {
+fn of(round: &ScheduledRound) -> [f64; 5] {
     [round.tau_eff, round.a, round.b, round.c, round.chi2]
 }
 
@@ -78,7 +78,7 @@ fn fednova_has_no_bias() {
         tau: tau[i],
         norms: norms[i],
     });
-    let round = Round::new(6.0, clients).unwrap();
+    let round = ScheduledRound::new(6.0, clients).unwrap();
     assert!(close(of(&round), [6.0, 2.0 * (0.5 + 0.2 + 1.0 / 11.0), 5.0, 110.0, 0.0], 1e-14));
 }
 

@@ -4,7 +4,7 @@ use crate::random::{Stream, shuffle};
 
 /// The order in which samples are visited: one random permutation after another, cut into batches
 /// of one size. A batch may end one pass and begin the next, so τ = ⌊E·n/B⌋ for any E.
-pub struct Order {
+pub struct BatchOrder {
     items: Vec<u32>,
     next: usize,
     size: usize,
@@ -12,11 +12,11 @@ pub struct Order {
     rng: Stream,
 }
 
-impl Order {
+impl BatchOrder {
     /// Over `all` samples in batches of `size`.
     pub fn new(all: usize, size: usize, rng: Stream) -> Self {
         let batch = Vec::with_capacity(size);
-        Order { items: (0..all as u32).collect(), next: all, size, batch, rng }
+        BatchOrder { items: (0..all as u32).collect(), next: all, size, batch, rng }
     }
 
     /// The samples of the next step.
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn every_pass_visits_every_sample_once() {
-        let mut order = Order::new(10, 4, stream(1, Purpose::Batches, 0, 0));
+        let mut order = BatchOrder::new(10, 4, stream(1, Purpose::Batches, 0, 0));
         let visited: Vec<u32> = (0..5).flat_map(|_| order.next_batch().to_vec()).collect();
         for pass in visited.chunks(10) {
             let mut pass = pass.to_vec();

@@ -4,7 +4,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use super::order::Order;
+use super::order::BatchOrder;
 use super::quadratic::normal_vector;
 use super::terms::Terms;
 use super::{
@@ -18,7 +18,7 @@ use crossbeam::queue::SegQueue;
 use gruppetto_kernels::{Law, Samples, SoftmaxKernel, SoftmaxShape};
 use std::ops::Range;
 use std::sync::Arc;
-use sums::Sums;
+use sums::EvaluationSums;
 
 /// Into how many parts an evaluation is cut at most.
 const PARTS: usize = 32;
@@ -93,8 +93,11 @@ impl Trainer for SoftmaxTrainer {
         let all = shard.y.len();
         let batch = shared.batch.min(all);
         let w = model.narrow().to_vec();
-        let order =
-            Order::new(all, batch, stream(shared.seed, Purpose::Batches, client.into(), round));
+        let order = BatchOrder::new(
+            all,
+            batch,
+            stream(shared.seed, Purpose::Batches, client.into(), round),
+        );
         let kernel = Some(shared.kernel());
         let terms = Terms::new(&solver, &model, &correction);
         let buffer = if solver.momentum > 0.0 { vec![0.0; w.len()] } else { Vec::new() };
@@ -122,7 +125,7 @@ impl Trainer for SoftmaxTrainer {
         let (data, parts, len) = (&shared.data, self.evaluation_parts(), shared.shape.len());
         let mut kernel = shared.kernel();
         let w = model.narrow();
-        let mut sums = Sums::new(len, weights.is_some());
+        let mut sums = EvaluationSums::new(len, weights.is_some());
         let mut own = vec![0.0; len];
         for client in slice(data.train.len(), part, parts) {
             let shard = &data.train[client];
@@ -139,7 +142,7 @@ impl Trainer for SoftmaxTrainer {
 
     fn measured(&self, _: &Model, sums: &[f64]) -> Measured {
         let (train, test) = (self.shared.samples as f64, self.shared.data.test.y.len() as f64);
-        Sums::measured(sums, self.shared.shape.len(), train, test)
+        EvaluationSums::measured(sums, self.shared.shape.len(), train, test)
     }
 
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
@@ -191,7 +194,7 @@ struct SoftmaxRun {
     buffer: Vec<f32>,
     /// The learning rate of the next step.
     rate: f64,
-    order: Order,
+    order: BatchOrder,
     kernel: Option<SoftmaxKernel>,
 }
 

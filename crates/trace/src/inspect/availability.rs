@@ -28,7 +28,7 @@ pub struct Availability {
 
 /// Adds up windows.
 #[derive(Default)]
-pub(super) struct Windows {
+pub(super) struct WindowSums {
     devices: u64,
     windows: u64,
     /// Seconds there, and seconds recorded.
@@ -41,7 +41,7 @@ pub(super) struct Windows {
     is_daily: bool,
 }
 
-impl Windows {
+impl WindowSums {
     /// Adds a recording; false if it says that its device is never there.
     pub(super) fn add(&mut self, recording: &Recording) -> bool {
         let told = recording
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn two_nights_of_eight_hours() {
-        let mut windows = Windows::default();
+        let mut windows = WindowSums::default();
         let nights = [(0, false), (22, true), (30, false), (30, false), (46, true)];
         assert!(windows.add(&recording(&nights, Some(48))));
         let told = windows.summary();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn who_is_never_there_is_told() {
-        let mut windows = Windows::default();
+        let mut windows = WindowSums::default();
         assert!(!windows.add(&recording(&[(0, false)], Some(5))));
         assert!(windows.add(&recording(&[], Some(5))), "says nothing of it");
         assert_eq!(windows.summary().by_hour.len(), 0);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_clock_is_no_trouble() {
-        let mut windows = Windows::default();
+        let mut windows = WindowSums::default();
         let change = Change {
             at: Span::from_nanos(u64::MAX - 5),
             available: Some(true),

@@ -32,7 +32,7 @@ impl Moment {
 }
 
 /// An adaptive method with its moments.
-pub struct Adaptive {
+pub struct AdaptiveOptimizer {
     moment: Moment,
     lr: f64,
     beta1: f64,
@@ -41,14 +41,14 @@ pub struct Adaptive {
     v: Vec<f64>,
 }
 
-impl Adaptive {
+impl AdaptiveOptimizer {
     pub(super) fn new(moment: Moment, lr: f64, beta1: f64, epsilon: f64, len: usize) -> Self {
         let (m, v) = (vec![0.0; len], vec![epsilon * epsilon; len]);
-        Adaptive { moment, lr, beta1, epsilon, m, v }
+        AdaptiveOptimizer { moment, lr, beta1, epsilon, m, v }
     }
 }
 
-impl ServerOptimizer for Adaptive {
+impl ServerOptimizer for AdaptiveOptimizer {
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
         let moments = self.m.iter_mut().zip(&mut self.v);
         for ((x, (m, v)), direction) in x.iter_mut().zip(moments).zip(update.direction) {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn end(moment: Moment, updates: &[f64]) -> f64 {
-        let mut adaptive = Adaptive::new(moment, 0.1, 0.5, 0.5, 1);
+        let mut adaptive = AdaptiveOptimizer::new(moment, 0.1, 0.5, 0.5, 1);
         let mut x = [0.0];
         updates.iter().for_each(|update| adaptive.apply(&mut x, &of(&[*update], 1.0, 0.1)));
         x[0]

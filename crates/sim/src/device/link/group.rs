@@ -15,10 +15,10 @@ pub(super) const FRACTION: u32 = 24;
 /// An amount carried, in 2⁻²⁴ bit·ns/s: a bit is 10⁹·2²⁴ of them.
 ///
 /// Less than 2¹¹⁸ for as many bits as 64 bits can count.
-pub(super) type Amount = u128;
+pub(super) type LinkWork = u128;
 
 /// `bits` as an amount.
-pub(super) fn amount(bits: u64) -> Amount {
+pub(super) fn amount(bits: u64) -> LinkWork {
     (u128::from(bits) * 1_000_000_000) << FRACTION
 }
 
@@ -30,12 +30,12 @@ pub(super) fn amount(bits: u64) -> Amount {
 pub(super) struct Mark(u128);
 
 impl Mark {
-    pub(super) fn plus(self, amount: Amount) -> Mark {
+    pub(super) fn plus(self, amount: LinkWork) -> Mark {
         Mark(self.0.wrapping_add(amount))
     }
 
     /// The way from `earlier` to here.
-    pub(super) fn since(self, earlier: Mark) -> Amount {
+    pub(super) fn since(self, earlier: Mark) -> LinkWork {
         self.0.wrapping_sub(earlier.0)
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Group {
     /// Whether the cap is above the level, so that members get the level instead.
     pub(super) above: bool,
     /// How far the clock is ahead of what it follows.
-    ahead: Amount,
+    ahead: LinkWork,
     /// The member that is through first, apart from the others: most groups have only one, and it
     /// should cost no second look into memory.
     first: (Mark, u32),
@@ -78,7 +78,7 @@ pub(super) struct Group {
 
 impl Group {
     /// A group of one, which still has `owed` to carry.
-    pub(super) fn new(cap: u64, above: bool, member: u32, owed: Amount, now: Now) -> Self {
+    pub(super) fn new(cap: u64, above: bool, member: u32, owed: LinkWork, now: Now) -> Self {
         let mut group = Group { cap, above, ahead: 0, first: (Mark(owed), member), rest: None };
         group.ahead = Mark(0).since(group.followed(now));
         group
@@ -139,7 +139,7 @@ impl Group {
     pub(super) fn join(
         &mut self,
         member: u32,
-        owed: Amount,
+        owed: LinkWork,
         now: Now,
         places: &mut Places,
     ) -> bool {
@@ -154,7 +154,7 @@ impl Group {
 
     /// Takes a member out of a group of several. What it had still to carry, and whether it was
     /// the first.
-    pub(super) fn leave(&mut self, member: u32, now: Now, places: &mut Places) -> (Amount, bool) {
+    pub(super) fn leave(&mut self, member: u32, now: Now, places: &mut Places) -> (LinkWork, bool) {
         let rest = self.rest.as_mut().expect("a group of several has others than the first");
         let leads = self.first.1 == member;
         let mark = if leads {
@@ -168,7 +168,7 @@ impl Group {
     }
 
     /// What the first member has still to carry.
-    pub(super) fn owed(&self, now: Now) -> Amount {
+    pub(super) fn owed(&self, now: Now) -> LinkWork {
         self.first.0.since(self.clock(now))
     }
 }

@@ -14,7 +14,7 @@
 //!        │   ▓  ▓  ▓  ▓  ▓  ▓
 //! ```
 
-use super::group::{Amount, ByCap, FRACTION, Group, Mark, Now};
+use super::group::{ByCap, FRACTION, Group, LinkWork, Mark, Now};
 use super::heap::Heap;
 use crate::clock::{SimTime, TimeOverflow};
 
@@ -84,7 +84,7 @@ impl Level {
     ///
     /// The level is left where it is until somebody asks or time goes on: when a whole fleet
     /// starts at one instant, it moves once.
-    pub(super) fn join(&mut self, member: u32, owed: Amount, cap: u64) -> u32 {
+    pub(super) fn join(&mut self, member: u32, owed: LinkWork, cap: u64) -> u32 {
         if self.member_places.len() <= member as usize {
             self.member_places.resize(member as usize + 1, 0);
         }
@@ -116,7 +116,7 @@ impl Level {
     }
 
     /// Takes a transfer out of its group. What it had still to carry.
-    pub(super) fn leave(&mut self, member: u32, id: u32) -> Amount {
+    pub(super) fn leave(&mut self, member: u32, id: u32) -> LinkWork {
         let group = &mut self.groups[id as usize];
         if group.len() == 1 {
             let owed = group.owed(self.now);

@@ -31,7 +31,7 @@ fn still(jitter: f32) -> Device {
 /// A round over a profile with a model of 1000 bits each way and a latency of 1 ms.
 fn walk<'a>(
     mut profile: SpeedProfile<'a>,
-    trip: Trip,
+    trip: RoundTask,
     warmth: Option<Warmth<'a>>,
 ) -> (LegTimes, bool) {
     let mut pace = Pace::new(&still(0.0), 1, 0, 0);
@@ -46,8 +46,8 @@ fn walk<'a>(
     view.leg_times(&trip).unwrap()
 }
 
-fn trip(start: u64, steps: Option<u64>, due: Option<u64>) -> Trip {
-    Trip { start: at(start), steps, due: due.map(at) }
+fn trip(start: u64, steps: Option<u64>, due: Option<u64>) -> RoundTask {
+    RoundTask { start: at(start), steps, due: due.map(at) }
 }
 
 #[test]

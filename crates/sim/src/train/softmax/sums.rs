@@ -6,15 +6,15 @@ use crate::metric::{Gradients, Metric, Metrics};
 
 /// The numbers that add up over the parts of an evaluation: loss, correct tests and loss of
 /// tests; the gradient; and where gradients are compared, Σ w_i‖∇F_i‖² and Σ w_i∇F_i.
-pub(super) struct Sums {
+pub(super) struct EvaluationSums {
     numbers: Vec<f64>,
     len: usize,
 }
 
-impl Sums {
+impl EvaluationSums {
     pub(super) fn new(len: usize, compared: bool) -> Self {
         let all = if compared { 4 + 2 * len } else { 3 + len };
-        Sums { numbers: vec![0.0; all], len }
+        EvaluationSums { numbers: vec![0.0; all], len }
     }
 
     /// Adds a client's loss and gradient, both summed over its samples, and if gradients are
