@@ -18,6 +18,7 @@ use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
+use crate::run_files::{RoundsCsv, Table};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use bars::Bars;
@@ -103,7 +104,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         // Nothing was run: the scenario asks for something that cannot be.
         Error::Build { .. } => Problem::usage(format!("error: {error}")),
         _ => {
-            let kept = options.out.as_ref().filter(|out| out.join("rounds.csv").exists());
+            let kept = options.out.as_ref().filter(|out| out.join(RoundsCsv::FILE).exists());
             let kept = kept.map_or(String::new(), |out| {
                 format!("\nWhat was recorded is in {}, marked incomplete.", out.display())
             });
@@ -115,8 +116,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         None => String::new(),
     };
     let text = if arguments.json {
-        let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
-        format!("{json}\n")
+        summary.to_json()
     } else {
         let mut text = heading(&scenario);
         text.push_str(&results(&summary, style()));

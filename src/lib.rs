@@ -42,6 +42,7 @@ pub mod random;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod run_files;
 pub mod scenario;
 pub mod server;
 pub mod solver;

@@ -3,8 +3,8 @@
 use super::laps::Laps;
 use super::{Extent, Figure, median, percent};
 use crate::actors::Pacemaker;
-use crate::report::Summary;
 use crate::run::{Error, Observer, Options, run};
+use crate::run_files::Summary;
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 use std::path::PathBuf;

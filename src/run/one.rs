@@ -3,10 +3,8 @@
 use super::{Builder, Built, Error, run_name, schedule};
 use crate::actors::{Finished, Interrupt, Pacemaker, Progress, Simulation, simulate};
 use crate::clock::SimTime;
-use crate::report::{
-    Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, Summary, VariantSummary,
-    save_tensors,
-};
+use crate::report::{Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, save_tensors};
+use crate::run_files::{Summary, VariantSummary};
 use crate::scenario::{Scenario, Variant};
 use std::time::Instant;
 use tracing::{info, warn};

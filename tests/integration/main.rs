@@ -29,6 +29,7 @@ mod libtorch;
 mod memory;
 #[cfg(feature = "torch")]
 mod odd_scripts;
+mod output_docs;
 mod outputs;
 mod predictions;
 mod properties;

@@ -1,8 +1,9 @@
 //! Runs scenarios through the library and reads back what they left.
 
 use gruppetto::actors::Pacemaker;
-use gruppetto::report::{Summary, load_tensors};
+use gruppetto::report::load_tensors;
 use gruppetto::run::{self, Options};
+use gruppetto::run_files::Summary;
 use gruppetto::scenario::Scenario;
 use gruppetto::train::Values;
 use std::path::Path;
