@@ -20,6 +20,7 @@ use crate::bench::{Extent, bench};
 use crate::plugins::Plugins;
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
+use crate::run_files::{RoundsCsv, Table};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use clap::CommandFactory;
@@ -109,7 +110,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         // Nothing was run: the scenario asks for something that cannot be.
         Error::Build { .. } => Problem::usage(format!("error: {error}")),
         _ => {
-            let kept = options.out.as_ref().filter(|out| out.join("rounds.csv").exists());
+            let kept = options.out.as_ref().filter(|out| out.join(RoundsCsv::FILE).exists());
             let kept = kept.map_or(String::new(), |out| {
                 format!("\nWhat was recorded is in {}, marked incomplete.", out.display())
             });
@@ -121,8 +122,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         None => String::new(),
     };
     let text = if arguments.json {
-        let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
-        format!("{json}\n")
+        summary.to_json()
     } else {
         let mut text = heading(&scenario);
         text.push_str(&results(&summary, style()));

@@ -13,46 +13,40 @@ pub use entry::Entry;
 pub use likeness::Difference;
 pub use table::{csv, text};
 
-use crate::report::{ReadError, read_file};
+use crate::run_files::{ReadError, Status, Summary, read_file};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A run as its folder tells it.
-pub struct Told {
+/// A run that is compared with others, as its folder has it.
+pub struct ComparedRun {
     /// The folder, as the user wrote it.
     pub folder: PathBuf,
-    summary: Value,
+    summary: Summary,
     scenario: Value,
 }
 
-impl Told {
-    /// Reads what the folder of a run tells.
+impl ComparedRun {
+    /// Reads the folder of a run.
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
-        let broken = |name: &str, what: String| ReadError::broken(folder.join(name), what);
-        let summary: Value = serde_json::from_str(&read_file(folder, "summary.json")?)
-            .map_err(|error| broken("summary.json", error.to_string()))?;
+        let summary = Summary::read(folder)?;
         let scenario = likeness::plain(&read_file(folder, "scenario.toml")?)
-            .map_err(|what| broken("scenario.toml", what))?;
-        if !summary["variants"].is_array() || !summary["over_seeds"].is_array() {
-            return Err(broken("summary.json", "it tells of no variants".into()));
-        }
-        Ok(Told { folder: folder.into(), summary, scenario })
+            .map_err(|what| ReadError::broken(folder.join("scenario.toml"), what))?;
+        Ok(ComparedRun { folder: folder.into(), summary, scenario })
     }
 
     /// Whether everything that was asked for is there.
     pub fn is_complete(&self) -> bool {
-        self.summary["status"] == "complete"
+        self.summary.status == Status::Complete
     }
 
     /// What makes two runs incomparable: another task, other data, other seeds.
-    pub fn differences(&self, other: &Told) -> Vec<Difference> {
+    pub fn differences(&self, other: &ComparedRun) -> Vec<Difference> {
         likeness::differences(self, other)
     }
 
     /// Its variants, each over all its seeds. The run is called `name`.
     pub fn entries(&self, name: &str) -> Vec<Entry> {
-        let all = self.summary["over_seeds"].as_array().map_or(&[][..], Vec::as_slice);
-        let runs = self.summary["variants"].as_array().map_or(&[][..], Vec::as_slice);
-        all.iter().map(|variant| Entry::of(name, variant, runs)).collect()
+        let Summary { over_seeds, variants, .. } = &self.summary;
+        over_seeds.iter().map(|variant| Entry::of(name, variant, variants)).collect()
     }
 }

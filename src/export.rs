@@ -1,7 +1,8 @@
 //! A finished run for other tools: TensorBoard and Parquet.
 //!
-//! Both are made from the CSV files of the run's folder, so that they can be made at any time; what an
-//! empty cell is there is missing here too.
+//! Both are made from the tables of the run's folder, so that they can be made at any time; an empty cell
+//! there is missing here too. The description of the tables, [`crate::run_files`], says which type a
+//! column has.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -11,7 +12,7 @@ mod tensorboard;
 pub use parquet::write_parquet;
 pub use tensorboard::write_tensorboard;
 
-use crate::report::ReadError;
+use crate::run_files::ReadError;
 use std::path::{Path, PathBuf};
 
 /// A run cannot be exported.
@@ -30,14 +31,4 @@ impl ExportError {
     fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| ExportError::Write { path: path.into(), source }
     }
-
-    fn broken(path: &Path, what: impl ToString) -> Self {
-        ReadError::broken(path, what).into()
-    }
-}
-
-/// A CSV file of a run's folder.
-fn open(folder: &Path, file: &'static str) -> Result<csv::Reader<std::fs::File>, ExportError> {
-    let opened = std::fs::File::open(folder.join(file)).map_err(ReadError::of(folder, file))?;
-    Ok(csv::Reader::from_reader(opened))
 }

@@ -34,6 +34,7 @@ mod memory;
 pub mod plugins;
 pub mod report;
 pub mod run;
+pub mod run_files;
 pub mod scenario;
 #[cfg(feature = "watch")]
 pub mod watch;

@@ -33,9 +33,10 @@ use crate::metric::Bound;
 use crate::plugins::{Plugins, RunContext};
 use crate::policy::Target;
 use crate::report::{
-    ClientsCsv, Detail, FileError, Files, Findings, FolderError, MOST_RUNS, OverSeeds, PageError,
-    Phases, RoundsCsv, RunFolder, Status, Summary, Timeline, recorded, write_hlog, write_page,
+    Detail, FileError, Files, Findings, FolderError, MOST_RUNS, PageError, RunFolder, TableFile,
+    Timeline, recorded, write_hlog, write_page,
 };
+use crate::run_files::{OverSeeds, Phases, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
@@ -194,9 +195,9 @@ fn run_all(
         folder.write("scenario.toml", scenario.resolved.as_bytes())?;
         let clients = match scenario.record_clients {
             RecordClients::Off => None,
-            _ => Some(ClientsCsv::create(&folder.file("clients.csv"))?),
+            _ => Some(TableFile::create(folder.path())?),
         };
-        let rounds = RoundsCsv::create(&folder.file("rounds.csv"))?;
+        let rounds = TableFile::create(folder.path())?;
         let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
         let timeline = match scenario.record_timeline {
             RecordClients::Off => None,
@@ -285,9 +286,9 @@ fn write_latencies(folder: &RunFolder, summary: &Summary, repeats: u64) -> Resul
     let runs: Vec<(String, Span, &Phases)> = summary
         .variants
         .iter()
-        .map(|run| {
+        .filter_map(|run| {
             let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            (run_name(&run.name, run.seed, repeats), length, &run.latency_seconds)
+            Some((run_name(&run.name, run.seed, repeats), length, run.histograms.as_ref()?))
         })
         .collect();
     write_hlog(&folder.file("latency.hlog"), &runs)

@@ -1,7 +1,7 @@
 //! `gruppetto watch`: a run folder as a dashboard in the terminal, while the run goes on or later.
 //!
 //! ```text
-//!   summary.json ─► Told ────────────────────┐
+//!   summary.json ─► Summary ─────────────────┐
 //!   rounds.csv  ─► Tail ─► RoundLine ────────┼─► State ──┬─► draw: a screen
 //!   clients.csv ─► Tail ─► ClientLine ───────┘     ▲     └─► text: a snapshot
 //!                                                  │
@@ -23,13 +23,13 @@ mod spread;
 mod state;
 mod tail;
 mod text;
-mod told;
 mod view;
 mod words;
 
 pub use follow::WatchError;
 
 use crate::report::Style;
+use crate::run_files::ReadError;
 use follow::Follower;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ fn find(folder: &Path, missing: Missing) -> Result<Follower, WatchError> {
     let began = Instant::now();
     while !follower.is_there() {
         if missing == Missing::Refuse || began.elapsed() > PATIENCE {
-            return Err(WatchError::NoRun(folder.to_owned()));
+            return Err(ReadError::NoRun(folder.to_owned()).into());
         }
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -3,8 +3,8 @@
 use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, percent};
 use crate::actors::ClockMode;
-use crate::report::Summary;
 use crate::run::{Error, Options, run};
+use crate::run_files::Summary;
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 use std::path::PathBuf;

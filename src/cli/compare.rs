@@ -1,7 +1,7 @@
 //! `gruppetto compare`: several runs side by side.
 
 use super::{Problem, print, style};
-use crate::compare::{Entry, Told, csv, text};
+use crate::compare::{ComparedRun, Entry, csv, text};
 use crate::report::write_page;
 use clap::Args;
 use std::io::Write;
@@ -27,10 +27,11 @@ pub(super) struct CompareArguments {
 /// Does what `gruppetto compare` says.
 pub(super) fn compare(arguments: &CompareArguments) -> Result<ExitCode, Problem> {
     let CompareArguments { runs, html, csv: table, anyway } = arguments;
-    let told: Result<Vec<Told>, _> = runs.iter().map(|run| Told::read(run)).collect();
-    let told = told.map_err(Problem::failed)?;
-    for (index, other) in told.iter().enumerate().skip(1) {
-        let differences = told[0].differences(other);
+    let compared: Result<Vec<ComparedRun>, _> =
+        runs.iter().map(|run| ComparedRun::read(run)).collect();
+    let compared = compared.map_err(Problem::failed)?;
+    for (index, other) in compared.iter().enumerate().skip(1) {
+        let differences = compared[0].differences(other);
         if !differences.is_empty() && !anyway {
             let shown = |path: &Path| path.display().to_string();
             let (one, other) = (shown(&runs[0]), shown(&runs[index]));
@@ -47,8 +48,8 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<ExitCode, Problem>
     }
     let names = names(runs);
     let entries: Vec<Entry> =
-        told.iter().zip(&names).flat_map(|(run, name)| run.entries(name)).collect();
-    for run in told.iter().filter(|run| !run.is_complete()) {
+        compared.iter().zip(&names).flat_map(|(run, name)| run.entries(name)).collect();
+    for run in compared.iter().filter(|run| !run.is_complete()) {
         let _ = writeln!(std::io::stderr(), "note: {} is not complete", run.folder.display());
     }
     if let Some(path) = html {

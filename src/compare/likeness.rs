@@ -1,6 +1,6 @@
 //! Whether runs learned the same thing from the same data with the same seeds.
 
-use super::Told;
+use super::ComparedRun;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,7 +59,7 @@ fn simple(value: &toml_edit::Value) -> Value {
 }
 
 /// Everything that two runs must have in common and have not.
-pub(super) fn differences(one: &Told, other: &Told) -> Vec<Difference> {
+pub(super) fn differences(one: &ComparedRun, other: &ComparedRun) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("task", &one.scenario["task"], &other.scenario["task"], &mut found);
     let [a, b] = [one, other].map(|run| changed_tasks(&run.scenario));
@@ -67,14 +67,12 @@ pub(super) fn differences(one: &Told, other: &Told) -> Vec<Difference> {
         let list = |all: BTreeSet<String>| all.into_iter().collect::<Vec<_>>().join(", ");
         found.push(Difference { what: "variants' tasks".into(), values: [list(a), list(b)] });
     }
-    let seeds = [one, other].map(|run| {
-        let all = run.summary["variants"].as_array().into_iter().flatten();
-        all.filter_map(|run| run["seed"].as_u64()).collect::<BTreeSet<u64>>()
-    });
+    let seeds = [one, other]
+        .map(|run| run.summary.variants.iter().map(|run| run.seed).collect::<BTreeSet<u64>>());
     if seeds[0] != seeds[1] {
         found.push(Difference { what: "seeds".into(), values: seeds.map(|seeds| range(&seeds)) });
     }
-    let timing = [one, other].map(|run| run.summary["timing_only"] == true);
+    let timing = [one, other].map(|run| run.summary.timing_only);
     if timing[0] != timing[1] {
         let word = |timing| if timing { "timing only" } else { "trained" }.to_string();
         found.push(Difference { what: "training".into(), values: timing.map(word) });

@@ -3,7 +3,8 @@
 use super::Entry;
 use crate::clock::Span;
 use crate::metric::Metric;
-use crate::report::{Spread, Style, number};
+use crate::report::{Style, number};
+use crate::run_files::Spread;
 use std::fmt::Write;
 
 /// Characters of a line.

@@ -4,47 +4,44 @@
 //! simulated time. An event file is a list of records, each a protocol buffer with its length and check
 //! sums; the few messages that scalars need are put together here.
 
-use super::{ExportError, open};
+use super::ExportError;
+use crate::clock::SimTime;
+use crate::metric::Metric;
+use crate::run_files::{Kind, Readable, RoundsCsv, Rows};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Columns that are no scalars: which run, which round, and when.
-const KEYS: [&str; 4] = ["variant", "seed", "round", "virtual_seconds"];
-/// Columns that describe the model; all others describe the round.
-const METRICS: [&str; 5] = ["train_loss", "grad_norm", "test_accuracy", "test_loss", "distance"];
-
 /// Writes the rounds of the run in `folder` to event files below `to`; how many runs there were.
 pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError> {
-    let path = folder.join("rounds.csv");
-    let mut reader = open(folder, "rounds.csv")?;
-    let broken = |what: &dyn ToString| ExportError::broken(&path, what.to_string());
-    let head = reader.headers().map_err(|error| broken(&error))?.clone();
-    let mut places = [0; 4];
-    for (place, key) in places.iter_mut().zip(KEYS) {
-        let found = head.iter().position(|name| name == key);
-        *place = found.ok_or_else(|| broken(&format!("there is no column `{key}`")))?;
-    }
-    let [variant, seed, round, seconds] = places;
-    let mut runs: BTreeMap<(String, String), Vec<u8>> = BTreeMap::new();
-    for row in reader.records() {
-        let row = row.map_err(|error| broken(&error))?;
-        let number = |place: usize| row[place].parse::<f64>().ok();
-        let (Some(at), Some(step)) = (number(seconds), row[round].parse::<u64>().ok()) else {
-            return Err(broken(&format!(
-                "line {}: no round",
-                row.position().map_or(0, |p| p.line())
-            )));
+    let mut rows = Rows::<RoundsCsv>::open(folder)?;
+    let header = rows.header();
+    let (variant, seed) = (header.find::<str>("variant")?, header.find::<u64>("seed")?);
+    let (round, closed) =
+        (header.find::<u64>("round")?, header.find::<SimTime>("virtual_seconds")?);
+    // Which run, which round and when: these are no scalars.
+    let keys = [variant.index(), seed.index(), round.index(), closed.index()];
+    let columns = header.columns().enumerate().filter(|(index, _)| !keys.contains(index));
+    let scalars: Vec<(usize, String)> = columns
+        .filter(|(_, (_, column))| column.is_some_and(|column| column.kind != Kind::Text))
+        .map(|(index, (name, _))| (index, tag(name)))
+        .collect();
+    let mut runs: BTreeMap<(String, u64), Vec<u8>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let number = |index: usize| {
+            let number = Option::<f64>::read(row.cell(index));
+            number.ok_or_else(|| row.odd(index, Option::<f64>::EXPECTED))
         };
-        let scalars: Vec<(String, f32)> = head
-            .iter()
-            .enumerate()
-            .filter(|(_, name)| !KEYS.contains(name))
-            .filter_map(|(place, name)| Some((tag(name), number(place)? as f32)))
-            .collect();
-        let key = (row[variant].to_string(), row[seed].to_string());
+        let mut values = Vec::new();
+        for (index, tag) in &scalars {
+            values.extend(number(*index)?.map(|value| (tag.as_str(), value as f32)));
+        }
+        // As a reader of the file would take it, not as the clock would round it.
+        let at = number(closed.index())?.unwrap_or_default();
+        let event = event(at, row.get(round)?, &values);
+        let key = (row.get(variant)?.to_string(), row.get(seed)?);
         let file = runs.entry(key).or_insert_with(|| record(&version()));
-        file.extend_from_slice(&record(&event(at, step, &scalars)));
+        file.extend_from_slice(&record(&event));
     }
     for ((variant, seed), bytes) in &runs {
         let folder = to.join(format!("{variant}-{seed}"));
@@ -55,9 +52,10 @@ pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError>
     Ok(runs.len())
 }
 
+/// Metrics describe the model, all other columns the round.
 fn tag(column: &str) -> String {
-    let group = if METRICS.contains(&column) { "metric" } else { "round" };
-    format!("{group}/{column}")
+    let is_metric = Metric::ALL.iter().any(|metric| metric.name() == column);
+    format!("{}/{column}", if is_metric { "metric" } else { "round" })
 }
 
 /// The first event of every file.
@@ -69,7 +67,7 @@ fn version() -> Vec<u8> {
 }
 
 /// tensorflow.Event: wall_time = 1, step = 2, summary = 5.
-fn event(at: f64, step: u64, scalars: &[(String, f32)]) -> Vec<u8> {
+fn event(at: f64, step: u64, scalars: &[(&str, f32)]) -> Vec<u8> {
     // tensorflow.Summary: value = 1, and in it tag = 1, simple_value = 2.
     let mut summary = Vec::new();
     for (tag, value) in scalars {
@@ -129,7 +127,7 @@ mod tests {
     /// By hand, from the definition of the wire format.
     #[test]
     fn an_event_is_what_the_format_says() {
-        let event = event(1.5, 300, &[("metric/x".into(), 0.25)]);
+        let event = event(1.5, 300, &[("metric/x", 0.25)]);
         let mut expected = vec![0x09];
         expected.extend_from_slice(&1.5f64.to_le_bytes());
         expected.extend_from_slice(&[0x10, 0xac, 0x02]);

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::row_file::FileError;
-use super::summary::Summary;
+use crate::run_files::{ClientsCsv, RoundsCsv, Summary, Table};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ pub enum FolderError {
 /// The files of a run that `--force` may replace.
 const OURS: [&str; 10] = [
     "scenario.toml",
-    "summary.json",
-    "rounds.csv",
-    "clients.csv",
+    Summary::FILE,
+    RoundsCsv::FILE,
+    ClientsCsv::FILE,
     "latency.hlog",
     "findings.json",
     "timeline.json.gz",
@@ -57,14 +57,14 @@ impl RunFolder {
             names.push(entry.map_err(unusable)?.file_name().to_string_lossy().into_owned());
         }
         if !names.is_empty() {
-            if !names.iter().any(|name| name == "summary.json") {
+            if !names.iter().any(|name| name == Summary::FILE) {
                 return Err(FolderError::Foreign(path.to_owned()));
             }
             if !force {
                 return Err(FolderError::Exists(path.to_owned()));
             }
             // The summary goes last: it is what tells that the rest is ours.
-            names.sort_by_key(|name| name == "summary.json");
+            names.sort_by_key(|name| name == Summary::FILE);
             for name in names.iter().filter(|name| is_ours(name)) {
                 fs::remove_file(path.join(name)).map_err(unusable)?;
             }
@@ -89,9 +89,7 @@ impl RunFolder {
 
     /// Writes `summary.json`.
     pub fn write_summary(&self, summary: &Summary) -> Result<(), FileError> {
-        let mut json = serde_json::to_vec_pretty(summary).expect("a summary is plain data");
-        json.push(b'\n');
-        self.write("summary.json", &json)
+        self.write(Summary::FILE, summary.to_json().as_bytes())
     }
 
     /// Writes `findings.json`.

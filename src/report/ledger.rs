@@ -1,13 +1,11 @@
 //! Listens to one run.
 
-mod told;
+mod summary;
 mod used;
 
-use super::clients_csv::{ClientsCsv, recorded};
 use super::findings::{ByClass, Classes, Gathering, RunFindings};
-use super::rounds_csv::RoundsCsv;
-use super::row_file::FileError;
-use super::summary::{TargetReached, Waited};
+use super::recorded::recorded;
+use super::row_file::{FileError, TableFile};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
 use crate::device::AvailabilityChange;
@@ -15,6 +13,7 @@ use crate::metric::{Gradients, Metrics};
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
 use crate::record::{Account, ClientRow, Outcome, RoundRow};
+use crate::run_files::{ClientsCsv, RoundsCsv, RunKey, TargetReached, Waited, WeightedRow};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
@@ -24,9 +23,9 @@ use xxhash_rust::xxh3::Xxh3;
 /// The files that rows go to, open for the whole scenario.
 pub struct Files {
     /// `rounds.csv`.
-    pub rounds: RoundsCsv,
+    pub rounds: TableFile<RoundsCsv>,
     /// `clients.csv`, unless it is switched off.
-    pub clients: Option<ClientsCsv>,
+    pub clients: Option<TableFile<ClientsCsv>>,
     /// `timeline.json.gz`, unless it is switched off.
     pub timeline: Option<Timeline>,
 }
@@ -44,7 +43,7 @@ struct Open {
 pub struct Ledger {
     name: String,
     seed: u64,
-    prefix: String,
+    key: RunKey,
     classes: Vec<String>,
     /// Which clients get rows; `None`: all.
     recorded: Option<Vec<bool>>,
@@ -87,7 +86,7 @@ impl Ledger {
         let told_apart = Classes::new(&classes, sizes);
         let none = TargetReached { reached: false, rounds: None, virtual_seconds: None };
         Ledger {
-            prefix: format!("{name},{seed}"),
+            key: RunKey::new(name, seed),
             name: name.into(),
             seed,
             classes,
@@ -159,7 +158,7 @@ impl Ledger {
         self.write_waiting(0.0)?;
         if let Some(files) = &mut self.files {
             files.rounds.flush()?;
-            files.clients.as_mut().map_or(Ok(()), ClientsCsv::flush)?;
+            files.clients.as_mut().map_or(Ok(()), TableFile::flush)?;
         }
         Ok(self.files.take())
     }
@@ -193,7 +192,9 @@ impl Ledger {
         let clients = self.files.as_mut().and_then(|files| files.clients.as_mut());
         if let Some(clients) = clients {
             for row in self.waiting.drain(..) {
-                clients.add(&self.prefix, &self.classes, &row, row.raw_weight * weight_scale)?;
+                let class = &self.classes[usize::from(row.class)];
+                let weight = row.raw_weight * weight_scale;
+                clients.add(&self.key, &WeightedRow { row: &row, class, weight })?;
             }
             clients.tick()?;
         }
@@ -272,7 +273,8 @@ impl Observer for Ledger {
             timeline.closed(row);
             timeline.tick()?;
         }
-        Ok(files.rounds.add(&self.prefix, row)?)
+        files.rounds.add(&self.key, row)?;
+        Ok(files.rounds.tick()?)
     }
 
     fn measured(&mut self, now: SimTime, measured: &Measured) -> Result<(), ObserverError> {

@@ -3,9 +3,9 @@
 //! The page is one file: a skeleton, a style, a script and the data. What the data look like is said in
 //! [`super::findings`]; the script draws them.
 
-use super::finished::{ReadError, read_file};
 use super::folder::write_whole;
 use super::row_file::FileError;
+use crate::run_files::{ReadError, Summary, read_file};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -31,17 +31,17 @@ pub enum PageError {
 
 /// Writes a page about the runs in `folders` to `out`.
 pub fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), PageError> {
-    let told: Result<Vec<Folder>, ReadError> =
+    let runs: Result<Vec<Folder>, ReadError> =
         folders.iter().map(|folder| Folder::read(folder)).collect();
-    let told = told?;
-    let names: Vec<&str> = told.iter().map(|folder| folder.name.as_str()).collect();
+    let runs = runs?;
+    let names: Vec<&str> = runs.iter().map(|folder| folder.name.as_str()).collect();
     let title = format!("{} – Gruppetto", names.join(", "));
-    let data: Vec<&Map<String, Value>> = told.iter().map(|folder| &folder.data).collect();
-    let summaries: Vec<&RawValue> = told.iter().map(|folder| &*folder.summary).collect();
+    let data: Vec<&Map<String, Value>> = runs.iter().map(|folder| &folder.data).collect();
+    let summaries: Vec<&RawValue> = runs.iter().map(|folder| &*folder.summary).collect();
     Ok(write_whole(out, page(&title, &data, &summaries).as_bytes())?)
 }
 
-/// What a folder tells.
+/// What the folder of a run contains.
 struct Folder {
     name: String,
     data: Map<String, Value>,
@@ -53,18 +53,18 @@ impl Folder {
     fn read(folder: &Path) -> Result<Self, ReadError> {
         let broken =
             |name: &str, error: serde_json::Error| ReadError::broken(folder.join(name), error);
-        let summary = read_file(folder, "summary.json")?;
+        let text = read_file(folder, Summary::FILE)?;
+        let name = Summary::parse(&folder.join(Summary::FILE), text.as_bytes())?.name;
         let summary: Box<RawValue> =
-            serde_json::from_str(&summary).map_err(|error| broken("summary.json", error))?;
-        let known: Value =
-            serde_json::from_str(summary.get()).map_err(|error| broken("summary.json", error))?;
-        let findings = read_file(folder, "findings.json").map_err(|error| match error {
-            ReadError::NoRun { .. } => {
-                let what = "the run did not come to its end, so there is nothing to draw";
-                ReadError::broken(folder, what)
-            }
-            error => error,
-        })?;
+            serde_json::from_str(&text).map_err(|error| broken(Summary::FILE, error))?;
+        let findings =
+            read_file(folder, "findings.json").map_err(|error| match error.is_missing_file() {
+                true => {
+                    let what = "the run did not come to its end, so there is nothing to draw";
+                    ReadError::broken(folder, what)
+                }
+                false => error,
+            })?;
         let mut data: Map<String, Value> =
             serde_json::from_str(&findings).map_err(|error| broken("findings.json", error))?;
         let mut scenario = read_file(folder, "scenario.toml")?;
@@ -78,7 +78,6 @@ impl Folder {
         data.insert("repeat".into(), repeat.into());
         data.insert("scenario".into(), scenario.into());
         data.insert("folder".into(), folder.display().to_string().into());
-        let name = known["name"].as_str().unwrap_or("a run").to_string();
         Ok(Folder { name, data, summary })
     }
 }

@@ -1,7 +1,9 @@
 //! A file of lines that always ends with a whole one.
 
+use crate::run_files::{RunKey, Table};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -49,10 +51,9 @@ impl RowFile {
         Ok(rows)
     }
 
-    /// Adds a line: `write` puts it into the buffer without its end.
+    /// Adds a line: `write` appends it to the buffer, with its end.
     pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), FileError> {
         write(&mut self.buffer);
-        self.buffer.push(b'\n');
         if self.buffer.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
@@ -91,28 +92,31 @@ impl Drop for RowFile {
     }
 }
 
-/// Appends a comma and a whole number.
-pub(super) fn integer(out: &mut Vec<u8>, value: impl itoa::Integer) {
-    out.push(b',');
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+/// A file with the table `T`, open for the whole scenario.
+pub struct TableFile<T> {
+    rows: RowFile,
+    table: PhantomData<T>,
 }
 
-/// Appends a comma and the shortest decimal that reads back as the same double.
-pub(super) fn float(out: &mut Vec<u8>, value: f64) {
-    out.push(b',');
-    out.extend_from_slice(ryu::Buffer::new().format(value).as_bytes());
-}
+impl<T: Table> TableFile<T> {
+    /// Creates the file in `folder`.
+    pub fn create(folder: &Path) -> Result<Self, FileError> {
+        let rows = RowFile::create(&folder.join(T::FILE), &T::header())?;
+        Ok(TableFile { rows, table: PhantomData })
+    }
 
-/// Appends a comma and a text. Names are validated: no comma, quote or line end in them.
-pub(super) fn text(out: &mut Vec<u8>, value: &str) {
-    out.push(b',');
-    out.extend_from_slice(value.as_bytes());
-}
+    /// Adds a row of a run.
+    pub fn add(&mut self, run: &RunKey, row: &T::Row<'_>) -> Result<(), FileError> {
+        self.rows.push(|out| T::write_row(out, run, row))
+    }
 
-/// Appends a comma and an instant in seconds, to the nanosecond.
-pub(super) fn seconds(out: &mut Vec<u8>, at: crate::clock::SimTime) {
-    integer(out, at.nanos() / 1_000_000_000);
-    let digits = 1_000_000_000 + at.nanos() % 1_000_000_000;
-    out.push(b'.');
-    out.extend_from_slice(&itoa::Buffer::new().format(digits).as_bytes()[1..]);
+    /// Writes what has waited long enough.
+    pub fn tick(&mut self) -> Result<(), FileError> {
+        self.rows.tick()
+    }
+
+    /// Writes everything gathered.
+    pub fn flush(&mut self) -> Result<(), FileError> {
+        self.rows.flush()
+    }
 }

@@ -2,10 +2,10 @@
 
 mod latencies;
 
-use super::summary::{Diverged, Spread, Summary, VariantSummary};
 use crate::clock::Span;
 use crate::metric::Metric;
 use crate::record::Outcome;
+use crate::run_files::{Diverged, Spread, Summary, VariantSummary};
 use latencies::latency_tables;
 use std::fmt::Write;
 
@@ -222,7 +222,7 @@ fn divergences(out: &mut String, summary: &Summary, style: Style) {
 /// A run that ended because there was nobody to ask did not come to the end it was meant to either.
 fn abandoned(out: &mut String, summary: &Summary, style: Style) {
     for run in &summary.variants {
-        let why = match run.stopped_by {
+        let why = match run.stopped_by.as_str() {
             "deserted" => {
                 "too few clients are there for another round, and enough will never come\n  \
                  availability, traces and events say who is there, or has no connection any\n  \

@@ -1,7 +1,8 @@
 //! Whether what came out is what a scenario said must come out.
 
 use super::correlation::rank_correlation;
-use crate::report::{ExpectResult, Summary, VariantSummary, number};
+use crate::report::number;
+use crate::run_files::{ExpectResult, Summary, VariantSummary};
 use crate::scenario::{Expect, ExpectBound, Over, Quantity, Reference, Scenario, Side, Subject};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so

@@ -4,10 +4,8 @@ use super::{Builder, Built, Error, run_name, schedule};
 use crate::actors::{ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::SimTime;
 use crate::observer::Observer;
-use crate::report::{
-    Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, Summary, VariantSummary,
-    save_tensors,
-};
+use crate::report::{Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, save_tensors};
+use crate::run_files::{Summary, VariantSummary};
 use crate::scenario::{Scenario, Variant};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

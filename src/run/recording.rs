@@ -8,9 +8,7 @@
 mod parts;
 mod player;
 mod rates;
-mod table;
 mod times;
-mod told;
 mod trips;
 
 use super::build::{BuildError, assemble};
@@ -18,13 +16,13 @@ use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig};
 use crate::plugins::Plugins;
 use crate::policy::Close;
+use crate::run_files::{ClientsCsv, ReadError, Status, Summary, Table};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;
 use player::Player;
 use std::path::Path;
 use times::{Dues, Rounds, comings, script};
-use told::Told;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Which run of a folder.
@@ -56,7 +54,10 @@ pub struct Recorded {
 /// A run cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// A file of the run's folder, or the trace.
+    /// The run's folder.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The trace.
     #[error(transparent)]
     File(#[from] TraceError),
     /// The run's scenario.
@@ -75,35 +76,45 @@ pub enum RecordError {
 
 /// Writes to `out` a trace that replays a run of the folder `run`.
 pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
-    let summary = Told::read(&run.join("summary.json"))?;
+    let summary = Summary::read(run)?;
+    let version = &summary.version;
+    if !(1..40).contains(&version.len()) || version.contains(char::is_control) {
+        let what = "its `version` is not that of a program";
+        return Err(ReadError::broken(run.join(Summary::FILE), what).into());
+    }
     let path = run.join("scenario.toml");
     let scenario = Scenario::load(&path, &Plugins::new())?;
     let (variant, seed) = choose(&scenario, choice)?;
-    let csv = run.join("clients.csv");
+    let csv = run.join(ClientsCsv::FILE);
     if scenario.record_clients != RecordClients::All {
-        let error = TraceError::new(&csv, "it does not tell of every client");
+        let error = ReadError::broken(csv, "it does not tell of every client");
         return Err(error.help("run it again without `clients` in [record]").into());
     }
     // The bytes on the disk are what the run began with: loaded, a relative name may have changed.
-    let text = std::fs::read(&path).map_err(|error| TraceError::io(&path, "read", &error))?;
+    let text = std::fs::read(&path).map_err(ReadError::of(run, "scenario.toml"))?;
     if summary.scenario_digest != format!("{:032x}", xxh3_128(&text)) {
-        let error = TraceError::new(&path, "it is not what the run was made from any more");
-        return Err(error.help("devices would be told wrong: run the scenario again").into());
+        let error = ReadError::broken(path, "it is not what the run was made from any more");
+        return Err(error.help("the devices would be wrong: run the scenario again").into());
     }
     let (plan, name) = (&variant.plan, (variant.name.as_str(), seed));
     let adaptive = matches!(plan.server.close, Close::Adaptive(_));
-    let parts = parts::read(&csv, name, plan.task.clients, adaptive)?;
+    let parts = parts::read(run, name, plan.task.clients, adaptive)?;
     if parts.all.is_empty() {
         let what = format!("nobody took part in variant {} with seed {seed}", variant.name);
-        return Err(TraceError::new(&csv, what).help("did the run get that far?").into());
+        return Err(ReadError::broken(csv, what).help("did the run get that far?").into());
     }
-    let ended = summary.ended.iter().find(|run| run.name == variant.name && run.seed == seed);
-    if let Some(run) = ended.filter(|run| run.rows != parts.all.len() as u64) {
-        let (rows, told) = (parts.all.len(), run.rows);
-        let error = TraceError::new(&csv, format!("it has {rows} rows of a run that wrote {told}"));
-        return Err(error.help("run the scenario again").into());
+    // One that diverged came to its end as well.
+    let ended = summary.variants.iter().find(|run| {
+        run.name == variant.name && run.seed == seed && run.status != Status::Incomplete
+    });
+    // A row for every client that was asked: each came to some end.
+    let asked = ended.map(|run| run.outcomes.iter().sum::<u64>());
+    if let Some(asked) = asked.filter(|asked| *asked != parts.all.len() as u64) {
+        let rows = parts.all.len();
+        let what = format!("it has {rows} rows of a run that wrote {asked}");
+        return Err(ReadError::broken(csv, what).into());
     }
-    let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
+    let rounds = Rounds::read(run, name, plan)?;
     let dues = Dues::of(plan, &parts, &rounds)?;
     let mut client_side = assemble(plan, seed, None)?.client_side;
     client_side.script = script(plan, seed, &client_side.fleet, &rounds)?;
@@ -119,7 +130,7 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     let note = format!(
         "Recorded by Gruppetto {} from a run of Gruppetto {}:\n{}, variant {}, seed {seed}",
         env!("CARGO_PKG_VERSION"),
-        summary.version,
+        version,
         scenario.name,
         variant.name
     );

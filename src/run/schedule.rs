@@ -5,7 +5,7 @@ use super::build::BuildError;
 use super::survey::Survey;
 use super::theory::{fixed_point, problem};
 use crate::data::TaskKind;
-use crate::report::{RestSummary, ScheduleSummary};
+use crate::run_files::{RestSummary, ScheduleSummary};
 use crate::scenario::Plan;
 use crate::theory::Averages;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -108,7 +108,7 @@ fn title(state: &State, view: &View, ink: Ink) -> Line<'static> {
         "complete" => Color::Green,
         _ => Color::Yellow,
     };
-    let mut spans = vec![Span::styled(state.told.name.clone(), bold), Span::raw(" · ")];
+    let mut spans = vec![Span::styled(state.name().to_string(), bold), Span::raw(" · ")];
     spans.push(Span::styled(status, coloured(ink, colour)));
     for part in words::title(state, view) {
         spans.push(Span::raw(format!(" · {part}")));

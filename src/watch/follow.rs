@@ -3,8 +3,7 @@
 use super::rows::{ClientReader, RoundReader};
 use super::state::State;
 use super::tail::{Limits, Line, Reading, Tail};
-use super::told::Told;
-use crate::report::ReadError;
+use crate::run_files::{ClientsCsv, Header, ReadError, RoundsCsv, Summary, Table};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -18,14 +17,7 @@ const CLIENTS: Limits = Limits { at_once: 2 << 20, behind: 8 << 20 };
 /// A folder cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// There is no such folder, or it is not that of a run.
-    #[error(
-        "{}: there is no summary.json\n  = help: give the folder of a run, such as runs/demo; \
-         --wait waits for one that is about to begin",
-        .0.display()
-    )]
-    NoRun(PathBuf),
-    /// What there is of a run cannot be read.
+    /// There is no run, or it cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The terminal does not do what it should.
@@ -53,10 +45,10 @@ impl Follower {
 
     fn limited(folder: &Path, rounds: Limits, clients: Limits) -> Self {
         Follower {
-            summary: folder.join("summary.json"),
+            summary: folder.join(Summary::FILE),
             known: None,
-            rounds: Tail::new(folder.join("rounds.csv"), rounds),
-            clients: Tail::new(folder.join("clients.csv"), clients),
+            rounds: Tail::new(folder.join(RoundsCsv::FILE), rounds),
+            clients: Tail::new(folder.join(ClientsCsv::FILE), clients),
             round_reader: None,
             client_reader: None,
             state: State::default(),
@@ -95,7 +87,7 @@ impl Follower {
     pub fn catch_up(&mut self) -> Result<&State, WatchError> {
         if !self.is_there() {
             let folder = self.summary.parent().unwrap_or(&self.summary);
-            return Err(WatchError::NoRun(folder.to_owned()));
+            return Err(ReadError::NoRun(folder.to_owned()).into());
         }
         // As often as it takes for all that may be read; a file that grows as fast has no end.
         let most = ROUNDS.behind / ROUNDS.at_once + CLIENTS.behind / CLIENTS.at_once;
@@ -133,55 +125,62 @@ impl Follower {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(read(error).into()),
         };
-        let told: Told =
-            serde_json::from_slice(&text).map_err(|error| ReadError::broken(path, error))?;
-        self.state.tell(told);
+        self.state.summarize(Summary::parse(path, &text)?);
         self.known = Some(stamp);
         Ok(())
     }
 
     fn read_rounds(&mut self) -> Result<Reading, WatchError> {
         let (reader, state) = (&mut self.round_reader, &mut self.state);
+        let path = self.rounds.path().to_owned();
+        let mut broken = None;
         let reading = self.rounds.read(&mut |line| match line {
-            Line::Header(header) => *reader = RoundReader::new(header),
+            Line::Header(header) => {
+                let found = RoundReader::new(Header::new(&path, header));
+                *reader = found.map_err(|error| broken = Some(error)).ok();
+            }
+            // A line that cannot be understood says nothing: a run may still be writing it.
             Line::Row(row) => {
-                if let Some(line) = reader.as_ref().and_then(|reader| reader.read(row)) {
+                if let Some(Ok(line)) = reader.as_mut().map(|reader| reader.read(row)) {
                     state.close(&line);
                 }
             }
             // A curve goes straight on.
             Line::Gap => {}
         });
-        understood(reading, self.round_reader.is_some(), self.rounds.path())
+        understood(reading, broken, path)
     }
 
     fn read_clients(&mut self) -> Result<Reading, WatchError> {
         let (reader, state) = (&mut self.client_reader, &mut self.state);
+        let path = self.clients.path().to_owned();
+        let mut broken = None;
         let reading = self.clients.read(&mut |line| match line {
-            Line::Header(header) => *reader = ClientReader::new(header),
+            Line::Header(header) => {
+                let found = ClientReader::new(Header::new(&path, header));
+                *reader = found.map_err(|error| broken = Some(error)).ok();
+            }
             Line::Row(row) => {
-                if let Some(line) = reader.as_ref().and_then(|reader| reader.read(row)) {
+                if let Some(Ok(line)) = reader.as_mut().map(|reader| reader.read(row)) {
                     state.take_part(&line);
                 }
             }
             Line::Gap => state.lose_sight(),
         });
-        understood(reading, self.client_reader.is_some(), self.clients.path())
+        understood(reading, broken, path)
     }
 }
 
-/// What came of reading a file, whose header must have made sense if there is one.
+/// What came of reading a file, whose header must have what is shown.
 fn understood(
     reading: io::Result<Reading>,
-    makes_sense: bool,
-    path: &Path,
+    broken: Option<ReadError>,
+    path: PathBuf,
 ) -> Result<Reading, WatchError> {
-    match reading {
-        Ok(Reading::UpToDate | Reading::Behind) if !makes_sense => {
-            Err(ReadError::broken(path, "it lacks columns that this version shows").into())
-        }
-        Ok(reading) => Ok(reading),
-        Err(source) => Err(ReadError::Read { path: path.to_owned(), source }.into()),
+    match (reading, broken) {
+        (_, Some(error)) => Err(error.into()),
+        (Ok(reading), None) => Ok(reading),
+        (Err(source), None) => Err(ReadError::Read { path, source }.into()),
     }
 }
 

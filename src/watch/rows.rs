@@ -1,69 +1,12 @@
 //! What the lines of `rounds.csv` and `clients.csv` say.
 //!
 //! Columns are found by name, so that files of another version can be followed as long as they have
-//! what is shown. A line that cannot be understood says nothing.
+//! what is shown.
 
 use crate::clock::{SimTime, Span};
 use crate::metric::{Metric, Metrics};
 use crate::record::{ClientRow, Leg, Outcome};
-
-const OF_ROUNDS: [&str; 14] = [
-    "variant",
-    "seed",
-    "round",
-    "virtual_seconds",
-    "asked",
-    "arrived",
-    "tau_mean",
-    "chi2",
-    "train_loss",
-    "grad_norm",
-    "test_accuracy",
-    "test_loss",
-    "distance",
-    "waited_seconds",
-];
-
-const OF_CLIENTS: [&str; 13] = [
-    "variant",
-    "seed",
-    "round",
-    "client",
-    "class",
-    "tau",
-    "dispatched_ns",
-    "download_ns",
-    "compute_ns",
-    "upload_ns",
-    "arrived_ns",
-    "outcome",
-    "phase",
-];
-
-/// Where in a line the wanted cells are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Columns<const N: usize>(Vec<Option<usize>>);
-
-impl<const N: usize> Columns<N> {
-    /// `None`: the file is another one than it should be.
-    fn find(header: &str, wanted: &[&str; N]) -> Option<Self> {
-        let place = |name: &str| wanted.iter().position(|wanted| *wanted == name);
-        let columns: Vec<Option<usize>> = header.split(',').map(place).collect();
-        (columns.iter().flatten().count() == N).then_some(Columns(columns))
-    }
-
-    fn pick<'a>(&self, line: &'a str) -> Option<[&'a str; N]> {
-        let mut cells = [""; N];
-        let mut found = 0;
-        for cell in line.split(',') {
-            if let Some(column) = self.0.get(found)? {
-                cells[*column] = cell;
-            }
-            found += 1;
-        }
-        (found == self.0.len()).then_some(cells)
-    }
-}
+use crate::run_files::{ClientsCsv, Header, Place, ReadError, RoundsCsv};
 
 /// An aggregation.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,35 +25,59 @@ pub struct RoundLine<'a> {
 }
 
 /// Reads the rows of `rounds.csv`.
-pub struct RoundReader(Columns<14>);
+pub struct RoundReader {
+    header: Header<RoundsCsv>,
+    variant: Place<str>,
+    seed: Place<u64>,
+    round: Place<u64>,
+    closed: Place<SimTime>,
+    asked: Place<u64>,
+    arrived: Place<u64>,
+    tau_mean: Place<f64>,
+    chi2: Place<f64>,
+    metrics: Vec<(Metric, Place<Option<f64>>)>,
+    waited: Place<SimTime>,
+}
 
 impl RoundReader {
-    /// For a file with this header; `None` if it lacks something.
-    pub fn new(header: &str) -> Option<Self> {
-        Columns::find(header, &OF_ROUNDS).map(RoundReader)
+    /// For a file with this header; an error if it lacks a column that is shown.
+    pub fn new(header: Header<RoundsCsv>) -> Result<Self, ReadError> {
+        let metric = |metric: Metric| Ok((metric, header.find(metric.name())?));
+        Ok(RoundReader {
+            variant: header.find("variant")?,
+            seed: header.find("seed")?,
+            round: header.find("round")?,
+            closed: header.find("virtual_seconds")?,
+            asked: header.find("asked")?,
+            arrived: header.find("arrived")?,
+            tau_mean: header.find("tau_mean")?,
+            chi2: header.find("chi2")?,
+            metrics: Metric::ALL.into_iter().map(metric).collect::<Result<_, ReadError>>()?,
+            waited: header.find("waited_seconds")?,
+            header,
+        })
     }
 
     /// What a row says.
-    pub fn read<'a>(&self, line: &'a str) -> Option<RoundLine<'a>> {
-        let cells = self.0.pick(line)?;
+    pub fn read<'a>(&mut self, line: &'a str) -> Result<RoundLine<'a>, ReadError> {
+        let line = self.header.line(line, None)?;
         let mut metrics = Metrics::default();
-        for metric in Metric::ALL {
-            let column = OF_ROUNDS.iter().position(|name| *name == metric.name())?;
-            if let Ok(value) = cells[column].parse() {
-                metrics.set(metric, value);
+        for (metric, place) in &self.metrics {
+            if let Some(value) = line.get(*place)? {
+                metrics.set(*metric, value);
             }
         }
-        Some(RoundLine {
-            variant: cells[0],
-            seed: cells[1].parse().ok()?,
-            round: cells[2].parse().ok()?,
-            seconds: cells[3].parse().ok()?,
-            asked: cells[4].parse().ok()?,
-            arrived: cells[5].parse().ok()?,
-            tau_mean: cells[6].parse().ok()?,
-            chi2: cells[7].parse().ok()?,
+        Ok(RoundLine {
+            variant: line.get(self.variant)?,
+            seed: line.get(self.seed)?,
+            round: line.get(self.round)?,
+            seconds: line.get(self.closed)?.seconds(),
+            asked: line.get(self.asked)?,
+            arrived: line.get(self.arrived)?,
+            tau_mean: line.get(self.tau_mean)?,
+            chi2: line.get(self.chi2)?,
             metrics,
-            waited: cells[13].parse().ok()?,
+            waited: line.get(self.waited)?.seconds(),
         })
     }
 }
@@ -127,69 +94,112 @@ pub struct ClientLine<'a> {
 }
 
 /// Reads the rows of `clients.csv`.
-pub struct ClientReader(Columns<13>);
+pub struct ClientReader {
+    header: Header<ClientsCsv>,
+    variant: Place<str>,
+    seed: Place<u64>,
+    round: Place<u64>,
+    client: Place<u64>,
+    class: Place<str>,
+    tau: Place<u64>,
+    dispatched: Place<u64>,
+    download: Place<u64>,
+    compute: Place<u64>,
+    upload: Place<u64>,
+    arrived: Place<u64>,
+    outcome: Place<Outcome>,
+    phase: Place<Leg>,
+}
 
 impl ClientReader {
-    /// For a file with this header; `None` if it lacks something.
-    pub fn new(header: &str) -> Option<Self> {
-        Columns::find(header, &OF_CLIENTS).map(ClientReader)
+    /// For a file with this header; an error if it lacks a column that is shown.
+    pub fn new(header: Header<ClientsCsv>) -> Result<Self, ReadError> {
+        Ok(ClientReader {
+            variant: header.find("variant")?,
+            seed: header.find("seed")?,
+            round: header.find("round")?,
+            client: header.find("client")?,
+            class: header.find("class")?,
+            tau: header.find("tau")?,
+            dispatched: header.find("dispatched_ns")?,
+            download: header.find("download_ns")?,
+            compute: header.find("compute_ns")?,
+            upload: header.find("upload_ns")?,
+            arrived: header.find("arrived_ns")?,
+            outcome: header.find("outcome")?,
+            phase: header.find("phase")?,
+            header,
+        })
     }
 
     /// What a row says.
-    pub fn read<'a>(&self, line: &'a str) -> Option<ClientLine<'a>> {
-        let cells = self.0.pick(line)?;
-        let number = |at: usize| cells[at].parse::<u64>().ok();
-        let span = |at: usize| number(at).map(Span::from_nanos);
-        let instant = |at: usize| number(at).map(SimTime::from_nanos);
-        let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == cells[11])?;
-        let leg = Leg::ALL.into_iter().find(|leg| leg.name() == cells[12])?;
+    pub fn read<'a>(&mut self, line: &'a str) -> Result<ClientLine<'a>, ReadError> {
+        let line = self.header.line(line, None)?;
+        let client = u32::try_from(line.get(self.client)?);
+        let span = |place| line.get(place).map(Span::from_nanos);
+        let instant = |place| line.get(place).map(SimTime::from_nanos);
         let row = ClientRow {
-            round: number(2)?,
-            client: cells[3].parse().ok()?,
+            round: line.get(self.round)?,
+            client: client.map_err(|_| line.odd(self.client.index(), "a client below 2^32"))?,
             class: 0,
-            outcome,
-            leg,
+            outcome: line.get(self.outcome)?,
+            leg: line.get(self.phase)?,
             staleness: 0,
-            tau: number(5)?,
+            tau: line.get(self.tau)?,
             accumulation: 0.0,
-            dispatched: instant(6)?,
-            download: span(7)?,
-            compute: span(8)?,
-            upload: span(9)?,
-            arrived: instant(10)?,
+            dispatched: instant(self.dispatched)?,
+            download: span(self.download)?,
+            compute: span(self.compute)?,
+            upload: span(self.upload)?,
+            arrived: instant(self.arrived)?,
             idle: Span::ZERO,
             superseded: Span::ZERO,
             raw_weight: 0.0,
         };
-        Some(ClientLine { variant: cells[0], seed: number(1)?, class: cells[4], row })
+        let (variant, seed) = (line.get(self.variant)?, line.get(self.seed)?);
+        Ok(ClientLine { variant, seed, class: line.get(self.class)?, row })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_files::Table;
+    use std::path::Path;
 
     #[test]
     fn columns_are_found_by_name_wherever_they_are() {
-        let header = format!("new,{}", OF_ROUNDS.join(","));
-        let reader = RoundReader::new(&header).unwrap();
-        let row = reader.read("9,a,7,3,1.5,10,8,4.0,0.25,NaN,,0.5,,,0.1").unwrap();
+        let names = "new,waited_seconds,variant,seed,round,virtual_seconds,asked,arrived,tau_mean,\
+                     chi2,train_loss,grad_norm,test_accuracy,test_loss,distance";
+        let header = |line: &str| Header::new(Path::new("rounds.csv"), line);
+        let mut reader = RoundReader::new(header(names)).unwrap();
+        let row = reader.read("9,0.1,a,7,3,1.5,10,8,4.0,0.25,NaN,,0.5,,").unwrap();
         assert_eq!((row.variant, row.seed, row.round, row.seconds), ("a", 7, 3, 1.5));
         assert_eq!((row.asked, row.arrived, row.waited), (10, 8, 0.1));
         assert_eq!(row.metrics.get(Metric::TestAccuracy), Some(0.5));
         assert!(row.metrics.get(Metric::TrainLoss).unwrap().is_nan(), "measured, and not finite");
         assert_eq!(row.metrics.get(Metric::GradNorm), None);
-        assert!(RoundReader::new("variant,seed").is_none());
+        let error = RoundReader::new(header("variant,seed")).err().unwrap().to_string();
+        assert!(error.contains("rounds.csv, line 1: there is no column `round`"), "{error}");
     }
 
     #[test]
-    fn lines_that_make_no_sense_say_nothing() {
-        let reader = ClientReader::new(&OF_CLIENTS.join(",")).unwrap();
-        let good = "a,1,2,17,phone,5,100,1,2,3,106,late,done";
+    fn lines_that_make_no_sense_say_what_is_wrong() {
+        let header = Header::new(Path::new("clients.csv"), &ClientsCsv::header());
+        let mut reader = ClientReader::new(header).unwrap();
+        let good = "a,1,2,17,phone,1,5,5.0,100,1,2,3,106,late,0,0.0,done";
         let row = reader.read(good).unwrap();
         assert_eq!((row.class, row.row.client, row.row.outcome), ("phone", 17, Outcome::Late));
-        for bad in ["", "a,1,2", &format!("{good},x"), &good.replace("late", "later")] {
-            assert_eq!(reader.read(bad), None, "{bad}");
+        for (bad, wrong) in [
+            (String::new(), "found 1 cells, expected 17"),
+            ("a,1,2".into(), "found 3 cells"),
+            (format!("{good},x"), "found 18 cells"),
+            (good.replace("late", "later"), "column `outcome`: found `later`, expected an outcome"),
+            (good.replace("106", "-6"), "column `arrived_ns`: found `-6`, expected a whole number"),
+            (good.replace(",17,", ",4294967296,"), "expected a client below 2^32"),
+        ] {
+            let error = reader.read(&bad).unwrap_err().to_string();
+            assert!(error.contains(wrong), "{error}");
         }
     }
 }

@@ -4,10 +4,10 @@ use super::curve::Curve;
 use super::event::{Event, Events, What};
 use super::measure::Measure;
 use super::rows::{ClientLine, RoundLine};
-use super::spread::{Latencies, SHOWN, Taus};
-use super::told::{Over, Percentiles};
+use super::spread::{SHOWN, SeenLatencies, Taus};
 use crate::clock::SimTime;
 use crate::record::{OUTCOMES, Outcome};
+use crate::run_files::{LatencySummary, VariantSummary};
 use std::collections::VecDeque;
 
 /// Rounds whose arrivals are kept.
@@ -27,14 +27,14 @@ pub struct Run {
     /// What happened last.
     pub events: Events,
     /// What its summary says, once it is over.
-    pub over: Option<Over>,
+    pub over: Option<VariantSummary>,
     round: u64,
     seconds: f64,
     chi2: Option<f64>,
     /// Participations seen.
     outcomes: [u64; OUTCOMES],
     curves: [Curve; Measure::ALL.len()],
-    latencies: Latencies,
+    latencies: SeenLatencies,
     /// Time of all participations without a gap, in nanoseconds, and from when to when they were.
     busy: u128,
     spell: Option<(SimTime, SimTime)>,
@@ -101,16 +101,16 @@ impl Run {
     }
 
     /// What the summary says of it.
-    pub fn end(&mut self, over: &Over) {
+    pub fn end(&mut self, over: VariantSummary) {
         if self.over.is_none() {
             let why = match over.stopped_by.as_str() {
                 "" => "it failed".to_string(),
                 why => format!("stopped by {why}"),
             };
-            let seconds = over.virtual_seconds.unwrap_or(self.seconds);
+            let seconds = finite(over.virtual_seconds).unwrap_or(self.seconds);
             self.events.add(Event { seconds, what: What::End { why } });
         }
-        self.over = Some(over.clone());
+        self.over = Some(over);
     }
 
     /// Aggregations so far.
@@ -120,13 +120,13 @@ impl Run {
 
     /// Simulated seconds so far.
     pub fn seconds(&self) -> f64 {
-        let end = self.over.as_ref().and_then(|over| over.virtual_seconds);
+        let end = self.over.as_ref().and_then(|over| finite(over.virtual_seconds));
         end.unwrap_or(0.0).max(self.seconds)
     }
 
     /// χ², if there was a round.
     pub fn chi2(&self) -> Option<f64> {
-        self.chi2.or(self.over.as_ref().and_then(|over| over.chi2))
+        self.chi2.or(self.over.as_ref().and_then(|over| finite(over.chi2)))
     }
 
     /// How a measure went.
@@ -137,17 +137,17 @@ impl Run {
     /// All participations by outcome if the run is over, those seen if not.
     pub fn outcomes(&self) -> [u64; OUTCOMES] {
         match &self.over {
-            Some(over) if !over.outcomes.is_empty() => Outcome::ALL
-                .map(|outcome| over.outcomes.get(outcome.name()).copied().unwrap_or_default()),
+            Some(over) if over.outcomes != [0; OUTCOMES] => over.outcomes,
             _ => self.outcomes,
         }
     }
 
     /// Percentiles of all participations if the run is over, of those seen if not.
-    pub fn percentiles(&self) -> [Percentiles; 4] {
+    pub fn percentiles(&self) -> [LatencySummary; 4] {
         match &self.over {
-            Some(over) if !over.latency_seconds.is_empty() => SHOWN
-                .map(|phase| over.latency_seconds.get(phase.name()).copied().unwrap_or_default()),
+            Some(over) if !over.latency_seconds.is_empty() => {
+                SHOWN.map(|phase| over.latency_seconds.get(phase))
+            }
             _ => self.latencies.percentiles(),
         }
     }
@@ -159,4 +159,9 @@ impl Run {
         let nanos = to.since(from).nanos();
         (nanos > 0).then(|| self.busy as f64 / nanos as f64)
     }
+}
+
+/// What a summary has no number for is not finite.
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
 }

@@ -1,51 +1,47 @@
 //! How latencies and local steps are spread.
 
-use super::told::Percentiles;
 use crate::record::ClientRow;
-use crate::report::{LatencySummary, Phase, Phases};
+use crate::run_files::{LatencySummary, Phase, Phases};
 use hdrhistogram::Histogram;
 
 /// The phases that are shown.
 pub const SHOWN: [Phase; 4] = [Phase::Round, Phase::Download, Phase::Compute, Phase::Upload];
 
 /// Latencies of the participations of one run that were seen.
-pub enum Latencies {
+pub enum SeenLatencies {
     /// More of them may come.
     Live(Box<Phases>),
     /// All have come. A scenario may have thousands of runs, and histograms are large.
-    Settled([Percentiles; 4]),
+    Settled([LatencySummary; 4]),
 }
 
-impl Default for Latencies {
+impl Default for SeenLatencies {
     fn default() -> Self {
-        Latencies::Settled([Percentiles::default(); 4])
+        SeenLatencies::Settled([LatencySummary::default(); 4])
     }
 }
 
-impl Latencies {
+impl SeenLatencies {
     /// Adds a participation.
     pub fn add(&mut self, row: &ClientRow) {
-        if let Latencies::Settled(_) = self {
-            *self = Latencies::Live(Box::default());
+        if let SeenLatencies::Settled(_) = self {
+            *self = SeenLatencies::Live(Box::default());
         }
-        if let Latencies::Live(phases) = self {
+        if let SeenLatencies::Live(phases) = self {
             phases.add(row);
         }
     }
 
     /// No more will come.
     pub fn settle(&mut self) {
-        *self = Latencies::Settled(self.percentiles());
+        *self = SeenLatencies::Settled(self.percentiles());
     }
 
     /// Of the phases that are shown, in their order.
-    pub fn percentiles(&self) -> [Percentiles; 4] {
+    pub fn percentiles(&self) -> [LatencySummary; 4] {
         match self {
-            Latencies::Live(phases) => SHOWN.map(|phase| {
-                let LatencySummary { count, p50, p90, p99, max, .. } = phases.summary(phase);
-                Percentiles { count, p50, p90, p99, max }
-            }),
-            Latencies::Settled(percentiles) => *percentiles,
+            SeenLatencies::Live(phases) => SHOWN.map(|phase| phases.summary(phase)),
+            SeenLatencies::Settled(percentiles) => *percentiles,
         }
     }
 }

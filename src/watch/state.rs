@@ -3,14 +3,14 @@
 use super::measure::Measure;
 use super::rows::{ClientLine, RoundLine};
 use super::run::Run;
-use super::told::Told;
+use crate::run_files::Summary;
 use std::time::Duration;
 
 /// What has been read so far. However long the files are, it stays small.
 #[derive(Default)]
 pub struct State {
-    /// `summary.json`.
-    pub told: Told,
+    /// `summary.json`, once it was read; its runs are with those in `runs`.
+    pub summary: Option<Summary>,
     /// In the order in which they are run; the last one is the newest.
     pub runs: Vec<Run>,
     /// Bytes of `rounds.csv` that were left out.
@@ -29,12 +29,22 @@ pub struct State {
 
 impl State {
     /// `summary.json` has changed.
-    pub fn tell(&mut self, told: Told) {
-        for over in &told.variants {
+    pub fn summarize(&mut self, mut summary: Summary) {
+        for over in summary.variants.drain(..) {
             let run = self.find(&over.name, over.seed);
             self.runs[run].end(over);
         }
-        self.told = told;
+        self.summary = Some(summary);
+    }
+
+    /// The scenario's name; empty until it is known.
+    pub fn name(&self) -> &str {
+        self.summary.as_ref().map_or("", |summary| &summary.name)
+    }
+
+    /// What went wrong, if something did.
+    pub fn error(&self) -> Option<&str> {
+        self.summary.as_ref()?.error.as_deref()
     }
 
     /// An aggregation.
@@ -98,9 +108,10 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::super::rows::{ClientReader, RoundReader};
-    use super::super::told::Over;
     use super::*;
     use crate::metric::Metric;
+    use crate::run_files::{Header, LatencySummary, Phase, VariantSummary};
+    use std::path::Path;
 
     const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
                           grad_norm,test_accuracy,test_loss,distance,waited_seconds";
@@ -108,11 +119,13 @@ mod tests {
                            upload_ns,arrived_ns,outcome,phase";
 
     fn close(state: &mut State, line: &str) {
-        state.close(&RoundReader::new(ROUNDS).unwrap().read(line).unwrap());
+        let header = Header::new(Path::new("rounds.csv"), ROUNDS);
+        state.close(&RoundReader::new(header).unwrap().read(line).unwrap());
     }
 
     fn take_part(state: &mut State, line: &str) {
-        state.take_part(&ClientReader::new(CLIENTS).unwrap().read(line).unwrap());
+        let header = Header::new(Path::new("clients.csv"), CLIENTS);
+        state.take_part(&ClientReader::new(header).unwrap().read(line).unwrap());
     }
 
     #[test]
@@ -154,17 +167,17 @@ mod tests {
             (10, Some((5, 5.0, 5)))
         );
         assert_eq!(state.runs[1].busy(), Some(1.0));
-        let known = super::super::told::Percentiles { count: 7, max: 9.0, ..Default::default() };
-        let over = Over {
+        let known = LatencySummary { count: 7, max: 9.0, ..Default::default() };
+        let mut over = VariantSummary {
             name: "a".into(),
             seed: 1,
             stopped_by: "rounds".into(),
             rounds: 3,
-            virtual_seconds: Some(9.0),
-            latency_seconds: [("round".to_string(), known)].into(),
-            ..Over::default()
+            virtual_seconds: 9.0,
+            ..Default::default()
         };
-        state.tell(Told { variants: vec![over], ..Told::default() });
+        over.latency_seconds.set(Phase::Round, known);
+        state.summarize(Summary { variants: vec![over], ..Default::default() });
         assert_eq!(state.runs[0].percentiles()[0], known);
         assert_eq!((state.runs[0].round(), state.runs[0].seconds()), (3, 9.0));
         assert_eq!(state.runs.len(), 2);

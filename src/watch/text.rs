@@ -21,7 +21,7 @@ const EVENTS: usize = 8;
 pub fn snapshot(state: &State) -> String {
     let view = View::default();
     let mut out = String::new();
-    let mut title = vec![state.told.name.clone(), words::status(state)];
+    let mut title = vec![state.name().to_string(), words::status(state)];
     title.extend(words::title(state, &view));
     let _ = writeln!(out, "{}", title.join(" · "));
     for note in words::notes(state) {

@@ -7,6 +7,7 @@ use super::state::State;
 use super::view::{Choice, View};
 use crate::record::Outcome;
 use crate::report::number;
+use crate::run_files::Status;
 use std::time::Duration;
 
 /// Rows are written five times a second, but a round may take a while to compute.
@@ -17,15 +18,16 @@ const WIDTH: usize = 8;
 
 /// How it goes.
 pub fn status(state: &State) -> String {
-    let told = &state.told;
-    match (&told.error, told.status.as_str(), state.silent) {
+    let Some(summary) = &state.summary else {
+        return "waiting".into();
+    };
+    match (&summary.error, summary.status, state.silent) {
         (Some(_), ..) => "failed".into(),
-        (None, "incomplete", Some(silent)) if silent >= PATIENCE => {
+        (None, Status::Incomplete, Some(silent)) if silent >= PATIENCE => {
             format!("no news for {}", time(silent.as_secs_f64().floor()))
         }
-        (None, "incomplete", _) => "running".into(),
-        (None, "", _) => "waiting".into(),
-        (None, status, _) => status.into(),
+        (None, Status::Incomplete, _) => "running".into(),
+        (None, status, _) => status.name().into(),
     }
 }
 
@@ -120,7 +122,7 @@ pub fn outcomes(run: &Run) -> String {
 pub fn notes(state: &State) -> Vec<String> {
     let mut notes = Vec::new();
     let megabytes = |bytes: u64| number((bytes as f64 / 1e5).ceil() / 10.0);
-    if let Some(error) = &state.told.error {
+    if let Some(error) = state.error() {
         notes.push(format!("failed: {}", error.lines().next().unwrap_or_default()));
     }
     if state.rounds_skipped > 0 {
@@ -137,19 +139,20 @@ pub fn notes(state: &State) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::Told;
     use super::*;
+    use crate::run_files::Summary;
 
     #[test]
     fn a_run_that_says_nothing_for_long_may_be_dead() {
-        let told = Told { status: "incomplete".into(), ..Told::default() };
-        let mut state = State { told, silent: Some(Duration::from_secs(2)), ..State::default() };
+        let summary = Some(Summary::default());
+        let mut state = State { summary, silent: Some(Duration::from_secs(2)), ..State::default() };
         assert_eq!(status(&state), "running");
         state.silent = Some(Duration::from_secs(125));
         assert_eq!(status(&state), "no news for 2m 05s");
-        state.told.error = Some("disk full".into());
+        let error = Some("disk full".into());
+        state.summary = Some(Summary { error, ..Summary::default() });
         assert_eq!(status(&state), "failed");
-        state.told = Told { status: "complete".into(), ..Told::default() };
+        state.summary = Some(Summary { status: Status::Complete, ..Summary::default() });
         assert_eq!(status(&state), "complete");
         assert_eq!(status(&State::default()), "waiting");
     }

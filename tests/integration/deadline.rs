@@ -147,7 +147,7 @@ fn time_up_in_the_middle_of_a_round_ends_the_run_there() {
     let run = Simulated::run(&text, 1);
     let variant = &run.summary.variants[0];
     assert_eq!((variant.rounds, variant.virtual_seconds), (2, 25.0));
-    assert_eq!((variant.stopped_by, variant.outcomes), ("time", [4, 0, 0, 2, 0, 0]));
+    assert_eq!((variant.stopped_by.as_str(), variant.outcomes), ("time", [4, 0, 0, 2, 0, 0]));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_round_whose_deadline_is_the_end_of_the_run_still_counts() {
     let text = scenario("", "", &["1s", "9s"]).replace("stop.rounds = 3", "stop.time = \"30s\"");
     let variant = &Simulated::run(&text, 1).summary.variants[0];
     assert_eq!((variant.rounds, variant.virtual_seconds), (3, 30.0));
-    assert_eq!((variant.stopped_by, variant.outcomes), ("time", [3, 0, 3, 0, 0, 0]));
+    assert_eq!((variant.stopped_by.as_str(), variant.outcomes), ("time", [3, 0, 3, 0, 0, 0]));
 }
 
 #[test]

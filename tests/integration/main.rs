@@ -33,6 +33,7 @@ mod libtorch;
 mod memory;
 #[cfg(feature = "torch")]
 mod odd_scripts;
+mod output_docs;
 mod outputs;
 mod plain_server;
 mod plugins;

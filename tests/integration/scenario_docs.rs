@@ -120,23 +120,3 @@ fn every_key_is_documented() {
         }
     }
 }
-
-#[test]
-fn every_column_of_the_files_is_documented() {
-    let docs = include_str!("../../docs/outputs.md");
-    let run = crate::simulated::Simulated::run(
-        "name = \"x\"\nstop.rounds = 1\nclient.work.steps = 1\n",
-        1,
-    );
-    for file in ["rounds.csv", "clients.csv"] {
-        let text = run.file(file);
-        for column in text.lines().next().unwrap().split(',') {
-            assert!(docs.contains(&format!("`{column}`")), "{column} of {file}");
-        }
-    }
-    let summary = serde_json::to_value(&run.summary).unwrap();
-    let (all, one) = (summary.as_object().unwrap(), summary["variants"][0].as_object().unwrap());
-    for key in all.keys().chain(one.keys()) {
-        assert!(docs.contains(&format!("`{key}`")), "{key}");
-    }
-}

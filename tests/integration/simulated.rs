@@ -2,8 +2,9 @@
 
 use gruppetto::actors::ClockMode;
 use gruppetto::plugins::Plugins;
-use gruppetto::report::{Summary, load_tensors};
+use gruppetto::report::load_tensors;
 use gruppetto::run::{self, Options};
+use gruppetto::run_files::Summary;
 use gruppetto::scenario::Scenario;
 use gruppetto::train::Values;
 use std::path::Path;

@@ -75,7 +75,11 @@ fn what_is_not_alike_is_not_compared() {
     assert!(stderr(&output).contains("nowhere: there is no summary.json"), "{}", stderr(&output));
     fs::write(workshop.path("one/summary.json"), "{}").unwrap();
     let output = workshop.call(&["compare", "one"]);
-    assert!(stderr(&output).contains("it tells of no variants"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("it is not the summary of a run: missing field `name`"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

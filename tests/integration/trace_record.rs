@@ -289,7 +289,7 @@ fn what_is_no_run_or_was_edited_is_refused() {
     }
     fs::remove_file(&csv).unwrap();
     let error = refused(&workshop, &["r", "--out", "x"], 1);
-    assert!(error.contains("clients.csv: cannot read"), "{error}");
+    assert!(error.contains("cannot read r/clients.csv: "), "{error}");
     fs::write(&csv, &whole).unwrap();
     assert!(refused(&workshop, &["r", "--out", "no/x"], 1).contains("no/x: cannot write"));
     let scenario = fs::read_to_string(run.join("scenario.toml")).unwrap();
@@ -304,10 +304,18 @@ fn what_is_no_run_or_was_edited_is_refused() {
     assert!(error.contains("it is not what the run was made from any more"), "{error}");
     fs::write(run.join("scenario.toml"), "name = 7").unwrap();
     assert!(refused(&workshop, &["r", "--out", "x"], 1).contains("cannot be read any more"));
+    let summary = fs::read_to_string(run.join("summary.json")).unwrap();
     fs::write(run.join("summary.json"), "[]").unwrap();
-    assert!(refused(&workshop, &["r", "--out", "x"], 1).contains("it tells no version"));
+    let error = refused(&workshop, &["r", "--out", "x"], 1);
+    assert!(error.contains("r/summary.json: it is not the summary of a run: "), "{error}");
+    let anonymous = summary.replacen("\"version\"", "\"other\"", 1);
+    fs::write(run.join("summary.json"), anonymous).unwrap();
+    let error = refused(&workshop, &["r", "--out", "x"], 1);
+    assert!(error.contains("its `version` is not that of a program"), "{error}");
+    let error = refused(&workshop, &["nowhere", "--out", "x"], 1);
     assert!(
-        refused(&workshop, &["nowhere", "--out", "x"], 1).contains("expected the folder of a run")
+        error.contains("nowhere: there is no summary.json\n  = help: give the folder"),
+        "{error}"
     );
     assert_eq!(names(&workshop.path(".")), ["r", "s.toml"], "nothing is left");
 }

@@ -1,9 +1,8 @@
 //! What the devices of each class did.
 
-use super::super::latency::{Phase, Phases};
-use super::super::summary::Losses;
 use super::rough;
 use crate::record::{ClientRow, OUTCOMES, Outcome};
+use crate::run_files::{Losses, Phase, Phases};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 

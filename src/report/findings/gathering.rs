@@ -9,9 +9,23 @@ use super::{Detail, rough};
 use crate::clock::SimTime;
 use crate::metric::{Metric, Metrics};
 use crate::record::{Account, ClientRow, RoundRow, Weights};
-use crate::report::latency::Phases;
+use crate::run_files::{Cell, Phases, RoundsCsv, Table, Value as Written};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// Columns of `rounds.csv` that the page draws, beside metrics.
+const DRAWN: [&str; 10] = [
+    "round",
+    "virtual_seconds",
+    "asked",
+    "arrived",
+    "tau_min",
+    "tau_mean",
+    "tau_max",
+    "tau_eff",
+    "chi2",
+    "missing_mass",
+];
 
 /// What is drawn of one run: the contract of the page.
 #[derive(Clone, Debug, Serialize)]
@@ -101,24 +115,17 @@ impl Gathering {
         }))
     }
 
+    /// Columns of `rounds.csv` under their names; the page calls simulated time `time` everywhere.
     fn rounds_json(&self) -> Value {
-        let column = |of: &dyn Fn(&RoundRow) -> f64| -> Vec<f64> {
-            self.rounds.values().map(|row| rough(of(row))).collect()
-        };
-        let whole =
-            |of: &dyn Fn(&RoundRow) -> u64| -> Vec<u64> { self.rounds.values().map(of).collect() };
-        json!({
-            "round": whole(&|row| row.round),
-            "time": column(&|row| row.closed.seconds()),
-            "asked": whole(&|row| row.asked as u64),
-            "arrived": whole(&|row| row.arrived as u64),
-            "tau_min": column(&|row| row.tau[0]),
-            "tau_mean": column(&|row| row.tau[1]),
-            "tau_max": column(&|row| row.tau[2]),
-            "tau_eff": column(&|row| row.tau_eff),
-            "chi2": column(&|row| row.chi2),
-            "missing_mass": column(&|row| row.missing_mass),
-        })
+        let drawn = RoundsCsv::CELLS.iter().filter(|cell| DRAWN.contains(&cell.column.name));
+        let columns = drawn.map(|cell| {
+            let name = match cell.column.name {
+                "virtual_seconds" => "time",
+                name => name,
+            };
+            (name.to_string(), self.rounds.values().map(|row| shown(cell, row)).collect())
+        });
+        Value::Object(columns.collect())
     }
 
     /// Metrics with all their digits, for they are read.
@@ -138,6 +145,17 @@ impl Gathering {
             "time": points().map(|(_, at, _)| at.seconds()).collect::<Vec<_>>(),
             "values": values,
         })
+    }
+}
+
+/// A cell of `rounds.csv` as it is drawn.
+fn shown(cell: &Cell<RoundsCsv>, row: &RoundRow) -> Value {
+    match cell.value {
+        Written::Text(get) => get(row).into(),
+        Written::Integer(get) => get(row).into(),
+        Written::Float(get) => rough(get(row)).into(),
+        Written::OptionalFloat(get) => get(row).map(rough).into(),
+        Written::Seconds(get) => rough(get(row).seconds()).into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Group, Style, wrapped};
 use crate::clock::Span;
-use crate::report::latency::{Phase, Phases};
+use crate::run_files::{Phase, Phases};
 use std::fmt::Write;
 
 /// Latencies of every variant, or once for all whose devices behaved alike.
@@ -39,7 +39,7 @@ pub(super) fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Styl
 
 fn of_all_seeds(group: &Group<'_>) -> Phases {
     let mut all = Phases::default();
-    group.runs.iter().for_each(|run| all.merge(&run.latency_seconds));
+    group.runs.iter().flat_map(|run| &run.histograms).for_each(|phases| all.merge(phases));
     all
 }
 

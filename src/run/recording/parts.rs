@@ -1,8 +1,7 @@
 //! What became of clients that took part, read back from `clients.csv`.
 
-use super::table::{Line, Table};
 use crate::record::{Leg, Outcome};
-use gruppetto_trace::TraceError;
+use crate::run_files::{ClientsCsv, Header, Line, Place, ReadError, RowsOfRun};
 use std::path::Path;
 
 /// A client takes part once: 56 bytes, for there may be millions.
@@ -42,19 +41,76 @@ impl Part {
     }
 }
 
-const COLUMNS: [&str; 11] = [
-    "round",
-    "client",
-    "tau",
-    "dispatched_ns",
-    "download_ns",
-    "compute_ns",
-    "upload_ns",
-    "arrived_ns",
-    "outcome",
-    "staleness",
-    "phase",
-];
+/// The columns of `clients.csv` that make a [`Part`].
+struct Places {
+    round: Place<u64>,
+    client: Place<u64>,
+    tau: Place<u64>,
+    dispatched: Place<u64>,
+    download: Place<u64>,
+    compute: Place<u64>,
+    upload: Place<u64>,
+    arrived: Place<u64>,
+    outcome: Place<Outcome>,
+    staleness: Place<u64>,
+    phase: Place<Leg>,
+}
+
+impl Places {
+    fn find(header: &Header<ClientsCsv>) -> Result<Self, ReadError> {
+        Ok(Places {
+            round: header.find("round")?,
+            client: header.find("client")?,
+            tau: header.find("tau")?,
+            dispatched: header.find("dispatched_ns")?,
+            download: header.find("download_ns")?,
+            compute: header.find("compute_ns")?,
+            upload: header.find("upload_ns")?,
+            arrived: header.find("arrived_ns")?,
+            outcome: header.find("outcome")?,
+            staleness: header.find("staleness")?,
+            phase: header.find("phase")?,
+        })
+    }
+
+    /// A participation, and the round in which it was heard.
+    fn read(
+        &self,
+        line: &Line<'_, '_, ClientsCsv>,
+        clients: usize,
+    ) -> Result<(Part, u32), ReadError> {
+        let (round, client) = (line.get(self.round)?, line.get(self.client)?);
+        if client >= clients as u64 {
+            let expected = format!("a client below {clients}, as the scenario says");
+            return Err(line.odd(self.client.index(), &expected));
+        }
+        let heard = line.get(self.staleness)?.checked_add(round);
+        let heard = heard.and_then(|heard| u32::try_from(heard).ok());
+        let (Some(heard), 1..) = (heard, round) else {
+            return Err(line.odd(self.round.index(), "a round from 1 on"));
+        };
+        let part = Part {
+            client: client as u32,
+            round: round as u32,
+            outcome: line.get(self.outcome)?,
+            leg: line.get(self.phase)?,
+            tau: line.get(self.tau)?,
+            at: line.get(self.dispatched)?,
+            download: line.get(self.download)?,
+            compute: line.get(self.compute)?,
+            upload: line.get(self.upload)?,
+        };
+        let times = [part.download, part.compute, part.upload];
+        let end = times.iter().try_fold(part.at, |sum, time| sum.checked_add(*time));
+        if end != Some(line.get(self.arrived)?) {
+            return Err(line.wrong("download, compute and upload do not lead to its arrival"));
+        }
+        if part.compute < part.tau {
+            return Err(line.wrong(format!("{} steps in {} ns", part.tau, part.compute)));
+        }
+        Ok((part, heard))
+    }
+}
 
 /// All participations of a run.
 pub(super) struct Parts {
@@ -64,29 +120,31 @@ pub(super) struct Parts {
     pub durations: Vec<(u32, u64)>,
 }
 
-/// Reads the participations of a run of `clients` clients; `adaptive`: with the durations that a
+/// Reads the participations of a run of `clients` clients in `folder`; `adaptive`: with the durations that a
 /// deadline follows.
 pub(super) fn read(
-    path: &Path,
+    folder: &Path,
     run: (&str, u64),
     clients: usize,
     adaptive: bool,
-) -> Result<Parts, TraceError> {
-    let mut table = Table::open(path, run, &COLUMNS)?;
+) -> Result<Parts, ReadError> {
+    let mut rows = RowsOfRun::open(folder, run)?;
+    let places = Places::find(rows.header())?;
     let (mut all, mut durations) = (Vec::new(), Vec::new());
-    while let Some(line) = table.next(&COLUMNS)? {
-        let (part, heard) = read_one(&line, clients)?;
+    rows.each(|line| {
+        let (part, heard) = places.read(line, clients)?;
         if adaptive && part.tau > 0 && matches!(part.outcome, Outcome::Used | Outcome::Late) {
             durations.push((heard, part.end() - part.at));
         }
         all.push(part);
-    }
-    // Somebody lost at once may be asked again at the same instant.
+        Ok(())
+    })?;
+    // A client that was lost at once may be asked again at the same instant.
     all.sort_unstable_by_key(|part: &Part| (part.client, part.at, part.end(), part.round));
     for pair in all.windows(2).filter(|pair| pair[0].client == pair[1].client) {
         if pair[1].at < pair[0].end() {
-            return Err(TraceError::new(
-                path,
+            return Err(ReadError::broken(
+                rows.header().path(),
                 format!(
                     "client {} is asked at {} ns, and is on its way until {} ns",
                     pair[0].client,
@@ -98,39 +156,4 @@ pub(super) fn read(
     }
     durations.sort_unstable();
     Ok(Parts { all, durations })
-}
-
-/// A participation, and the round in which it was heard.
-fn read_one(line: &Line<'_>, clients: usize) -> Result<(Part, u32), TraceError> {
-    let round = line.whole(0)?;
-    let client = line.whole(1)?;
-    if client >= clients as u64 {
-        return Err(line.odd(1, &format!("a client below {clients}, as the scenario says")));
-    }
-    let heard = line.whole(9)?.checked_add(round).and_then(|heard| u32::try_from(heard).ok());
-    let (Some(heard), 1..) = (heard, round) else {
-        return Err(line.odd(0, "a round from 1 on"));
-    };
-    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == line.text(8));
-    let leg = Leg::ALL.into_iter().find(|leg| leg.name() == line.text(10));
-    let part = Part {
-        client: client as u32,
-        round: round as u32,
-        outcome: outcome.ok_or_else(|| line.odd(8, "an outcome such as used or late"))?,
-        leg: leg.ok_or_else(|| line.odd(10, "download, compute, upload or done"))?,
-        tau: line.whole(2)?,
-        at: line.whole(3)?,
-        download: line.whole(4)?,
-        compute: line.whole(5)?,
-        upload: line.whole(6)?,
-    };
-    let times = [part.download, part.compute, part.upload];
-    let end = times.iter().try_fold(part.at, |sum, time| sum.checked_add(*time));
-    if end != Some(line.whole(7)?) {
-        return Err(line.wrong("download, compute and upload do not lead to its arrival"));
-    }
-    if part.compute < part.tau {
-        return Err(line.wrong(format!("{} steps in {} ns", part.tau, part.compute)));
-    }
-    Ok((part, heard))
 }

@@ -1,14 +1,13 @@
 //! What the server decided when: deadlines, and who was there.
 
 use super::parts::Parts;
-use super::table::Table;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::{AvailabilityChange, Effect, EventConfig, Fleet, When};
 use crate::participation::Script;
 use crate::policy::{Close, Durations, Partial};
+use crate::run_files::{ReadError, RoundsCsv, RowsOfRun};
 use crate::scenario::Plan;
 use crate::server::EventSchedule;
-use gruppetto_trace::TraceError;
 use std::path::Path;
 
 /// When each round could open at the earliest: when the one before it closed.
@@ -16,14 +15,15 @@ pub(super) struct Rounds(Vec<u64>);
 
 impl Rounds {
     /// Of a run. They are needed, and read, only if events begin with a round.
-    pub(super) fn read(path: &Path, run: (&str, u64), plan: &Plan) -> Result<Self, TraceError> {
+    pub(super) fn read(folder: &Path, run: (&str, u64), plan: &Plan) -> Result<Self, ReadError> {
         let mut begin = vec![0];
         if plan.events.iter().any(|event| matches!(event.when, When::Round(_))) {
-            const COLUMNS: [&str; 1] = ["virtual_seconds"];
-            let mut table = Table::open(path, run, &COLUMNS)?;
-            while let Some(line) = table.next(&COLUMNS)? {
-                begin.push(line.nanos(0)?);
-            }
+            let mut rows = RowsOfRun::<RoundsCsv>::open(folder, run)?;
+            let closed = rows.header().find::<SimTime>("virtual_seconds")?;
+            rows.each(|line| {
+                begin.push(line.get(closed)?.nanos());
+                Ok(())
+            })?;
         }
         Ok(Rounds(begin))
     }

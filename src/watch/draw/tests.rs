@@ -1,9 +1,10 @@
 use super::*;
+use crate::run_files::{Header, Summary};
 use crate::watch::rows::{ClientReader, RoundReader};
-use crate::watch::told::Told;
 use crate::watch::view::Wish;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use std::path::Path;
 
 const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
                       grad_norm,test_accuracy,test_loss,distance,waited_seconds";
@@ -12,8 +13,8 @@ const CLIENTS: &str = "variant,seed,round,client,class,tau,dispatched_ns,downloa
 
 /// Two variants of twenty rounds, ten clients in each, one of them late.
 fn example() -> State {
-    let (rounds, clients) =
-        (RoundReader::new(ROUNDS).unwrap(), ClientReader::new(CLIENTS).unwrap());
+    let mut rounds = RoundReader::new(Header::new(Path::new("rounds.csv"), ROUNDS)).unwrap();
+    let mut clients = ClientReader::new(Header::new(Path::new("clients.csv"), CLIENTS)).unwrap();
     let mut state = State { has_clients: true, ..State::default() };
     for (variant, speed) in [("fedavg", 0.02), ("fednova", 0.04)] {
         for round in 1..=20u64 {
@@ -43,8 +44,7 @@ fn example() -> State {
             );
         }
     }
-    let (name, status) = ("example".into(), "incomplete".into());
-    state.told = Told { name, status, ..Told::default() };
+    state.summary = Some(Summary { name: "example".into(), ..Summary::default() });
     state
 }
 

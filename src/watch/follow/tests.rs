@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::record::{ClientRow, Leg, Outcome, RoundRow};
-use crate::report::{ClientsCsv, RoundsCsv};
+use crate::report::TableFile;
+use crate::run_files::{RunKey, WeightedRow};
 use std::io::Write;
 use tempfile::TempDir;
 
@@ -56,14 +57,15 @@ fn write(folder: &TempDir, variants: &[&str], rows: u64, clients: bool) {
         let _ = fs::remove_file(path.join(name));
     }
     fs::write(path.join("summary.json"), ONE).unwrap();
-    let mut file = clients.then(|| ClientsCsv::create(&path.join("clients.csv")).unwrap());
-    let mut rounds = RoundsCsv::create(&path.join("rounds.csv")).unwrap();
+    let mut file = clients.then(|| TableFile::<ClientsCsv>::create(path).unwrap());
+    let mut rounds = TableFile::<RoundsCsv>::create(path).unwrap();
     for variant in variants {
+        let run = RunKey::new(variant, 1);
         for row in 1..=rows {
-            rounds.add(&format!("{variant},1"), &round(row)).unwrap();
+            rounds.add(&run, &round(row)).unwrap();
             if let Some(file) = &mut file {
                 let row = client(row as u32);
-                file.add(&format!("{variant},1"), &["phone".into()], &row, 0.1).unwrap();
+                file.add(&run, &WeightedRow { row: &row, class: "phone", weight: 0.1 }).unwrap();
             }
         }
     }
@@ -103,7 +105,7 @@ fn another_run_in_the_folder_begins_anew() {
         assert!(follower.tick().unwrap().is_behind);
         assert_eq!(seen(follower.tick().unwrap()), [expected]);
         assert_eq!(follower.state().has_clients, clients);
-        assert_eq!(follower.state().told.name, "test");
+        assert_eq!(follower.state().name(), "test");
     }
 }
 
@@ -111,7 +113,7 @@ fn another_run_in_the_folder_begins_anew() {
 fn a_folder_without_clients_will_do_and_one_without_a_summary_will_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut follower = Follower::new(folder.path());
-    assert!(matches!(follower.catch_up(), Err(WatchError::NoRun(_))));
+    assert!(matches!(follower.catch_up(), Err(WatchError::Read(ReadError::NoRun(_)))));
     write(&folder, &["a"], 2, false);
     assert_eq!(seen(follower.catch_up().unwrap()), [("a", 2, 0)]);
     fs::remove_dir_all(folder.path()).unwrap();
@@ -137,5 +139,5 @@ fn files_with_other_columns_are_refused() {
     fs::write(folder.path().join("clients.csv"), "who,when\n1,2\n").unwrap();
     let mut follower = Follower::new(folder.path());
     let error = follower.catch_up().err().unwrap().to_string();
-    assert!(error.contains("clients.csv: it lacks columns"), "{error}");
+    assert!(error.contains("clients.csv, line 1: there is no column `variant`"), "{error}");
 }

@@ -1,15 +1,11 @@
-//! Where time went: one HdrHistogram per phase, and `latency.hlog`.
+//! Where time went: a histogram per phase, and the percentiles of it that `summary.json` has.
 
-use super::folder::write_whole;
-use super::row_file::FileError;
-use super::summary::LatencySummary;
+use super::summary_json::nan_if_null;
 use crate::clock::Span;
 use crate::record::{ClientRow, Leg, Outcome};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-use std::path::Path;
-use std::time::Duration;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,25 +132,49 @@ impl Phases {
     }
 }
 
-/// Writes `latency.hlog` in the standard interval-log format: for every run one interval as long
-/// as its simulated time, with a histogram of nanoseconds tagged `run.phase` for each phase.
-pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), FileError> {
-    let mut text = Vec::new();
-    let mut serializer = V2DeflateSerializer::new();
-    let mut log = IntervalLogWriterBuilder::new()
-        .add_comment("Gruppetto: simulated latencies in nanoseconds, tagged run.phase")
-        // The column of maxima is in milliseconds, as the stock tools print it.
-        .with_max_value_divisor(1e6)
-        .begin_log_with(&mut text, &mut serializer)
-        .expect("writing to memory");
-    for (run, length, phases) in runs {
-        for phase in Phase::ALL {
-            let tag = format!("{run}.{}", phase.name());
-            let tag = Tag::new(&tag).expect("run names are plain");
-            let length = Duration::from_nanos(length.nanos());
-            log.write_histogram(phases.get(phase), Duration::ZERO, length, Some(tag))
-                .expect("writing to memory");
-        }
+impl fmt::Debug for Phases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(Phase::ALL.map(|phase| (phase, self.get(phase).len()))).finish()
     }
-    write_whole(path, &text)
+}
+
+/// One phase's latencies in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct LatencySummary {
+    pub count: u64,
+    #[serde(deserialize_with = "nan_if_null")]
+    pub mean: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub max: f64,
+}
+
+/// The latencies of every phase, as `summary.json` has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Latencies([LatencySummary; 6]);
+
+impl Latencies {
+    /// Of these histograms.
+    pub fn of(phases: &Phases) -> Self {
+        Latencies(Phase::ALL.map(|phase| phases.summary(phase)))
+    }
+
+    /// Of one phase.
+    pub fn get(&self, phase: Phase) -> LatencySummary {
+        self.0[phase as usize]
+    }
+
+    /// Sets those of one phase.
+    pub fn set(&mut self, phase: Phase, latency: LatencySummary) {
+        self.0[phase as usize] = latency;
+    }
+
+    /// Whether nothing was timed.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|latency| latency.count == 0)
+    }
 }

@@ -1,12 +1,12 @@
-//! What a ledger makes of a run when it is over.
+//! The entry of `summary.json` that a ledger makes of a run.
 
 use super::Ledger;
 use super::used::Used;
 use crate::metric::Metric;
 use crate::record::{OUTCOMES, StopReason};
-use crate::report::latency::Phases;
-use crate::report::summary::{
-    Diverged, Losses, Status, TauSummary, TheorySummary, Throughput, VariantSummary,
+use crate::run_files::{
+    Diverged, Latencies, Losses, Phases, Status, TauSummary, TheorySummary, Throughput,
+    VariantSummary,
 };
 
 impl Ledger {
@@ -37,7 +37,7 @@ impl Ledger {
                 Some(StopReason::Interrupted) => Status::Interrupted,
                 Some(_) => Status::Complete,
             },
-            stopped_by: stopped.map_or("", StopReason::name),
+            stopped_by: stopped.map_or("", StopReason::name).into(),
             diverged: match stopped {
                 Some(StopReason::Diverged(divergence)) => {
                     Some(Diverged { round: self.rounds, cause: divergence.to_string() })
@@ -59,7 +59,8 @@ impl Ledger {
                 mean: if used == 0 { 0.0 } else { sum as f64 / used as f64 },
                 max: most,
             },
-            latency_seconds: phases,
+            latency_seconds: Latencies::of(&phases),
+            histograms: Some(phases),
             outcomes,
             losses,
             waited: self.waited,

@@ -1,0 +1,118 @@
+//! `summary.json`: the numbers that scripts rely on.
+//!
+//! The same types are written by a run and read by every command that looks at one. On reading, keys
+//! that this version does not know are ignored, and keys that an older version did not write have
+//! default values; without `name`, `status` and `variants` it is not a summary.
+//!
+//! JSON has no numbers that are not finite: they are written as `null`, and `null` is read as not a
+//! number where a number belongs.
+//!
+//! The comments of the fields of [`Summary`] and [`VariantSummary`] are the tables in
+//! `docs/outputs.md`; a test compares them.
+
+mod by_name;
+mod one_run;
+mod over_seeds;
+mod parts;
+
+pub use one_run::VariantSummary;
+pub use over_seeds::{OverSeeds, Spread};
+pub use parts::{
+    Diverged, ExpectResult, Legs, Losses, RestSummary, ScheduleSummary, TargetReached, TauSummary,
+    TheorySummary, Throughput, Waited,
+};
+
+use super::read_error::{ReadError, read_file};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::path::Path;
+
+/// The whole scenario.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub name: String,
+    /// Version of Gruppetto.
+    #[serde(default)]
+    pub version: String,
+    /// `complete`, `incomplete` (the run goes on, failed or was killed) or `interrupted`.
+    pub status: Status,
+    /// Whether the schedule alone was run, without training.
+    #[serde(default)]
+    pub timing_only: bool,
+    /// What went wrong; only if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Digest of the scenario with every override.
+    #[serde(default)]
+    pub scenario_digest: String,
+    /// An entry per variant and seed, see below.
+    pub variants: Vec<VariantSummary>,
+    /// An entry per variant: `name`, number of `seeds`, and `mean` and standard deviation `std` over the
+    /// seeds of every one of its `metrics`, of `rounds`, `virtual_seconds`, `chi2`, `missing_mass` and
+    /// `waste`.
+    #[serde(default)]
+    pub over_seeds: Vec<OverSeeds>,
+    /// An entry per `[[expect]]`: `that`, what was expected; whether it is `ok`, or `skipped` because
+    /// nothing was trained; what was `measured`.
+    #[serde(default)]
+    pub expect: Vec<ExpectResult>,
+}
+
+impl Summary {
+    /// The name of the file.
+    pub const FILE: &'static str = "summary.json";
+
+    /// Reads the summary in a run's folder.
+    pub fn read(folder: &Path) -> Result<Summary, ReadError> {
+        Summary::parse(&folder.join(Summary::FILE), read_file(folder, Summary::FILE)?.as_bytes())
+    }
+
+    /// Reads the content of the file at `path`.
+    pub fn parse(path: &Path, content: &[u8]) -> Result<Summary, ReadError> {
+        serde_json::from_slice(content).map_err(|error| {
+            ReadError::broken(path, format!("it is not the summary of a run: {error}"))
+        })
+    }
+
+    /// The content of the file.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).expect("a summary is plain data");
+        json.push('\n');
+        json
+    }
+}
+
+/// Whether a run or a scenario came to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It did.
+    Complete,
+    /// It has not, or not yet.
+    #[default]
+    Incomplete,
+    /// Its model blew up.
+    Diverged,
+    /// The user ended it: everything up to then is here.
+    Interrupted,
+}
+
+impl Status {
+    /// The name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Incomplete => "incomplete",
+            Status::Diverged => "diverged",
+            Status::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A number that was not finite when it was written.
+pub(super) fn nan_if_null<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! A variant with a seed.
+
+use super::by_name;
+use super::parts::{
+    Diverged, Losses, ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput, Waited,
+};
+use super::{Status, nan_if_null};
+use crate::metric::Metrics;
+use crate::record::{Account, OUTCOMES};
+use crate::run_files::latency::{Latencies, Phases};
+use serde::{Deserialize, Serialize};
+
+/// One run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VariantSummary {
+    /// Name of the variant.
+    pub name: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// `complete`, `diverged`, `interrupted`, or `incomplete` if the run failed.
+    pub status: Status,
+    /// Why the run ended: `rounds`, `time`, `target`, `diverged` or `interrupted`; `deserted`: too few
+    /// clients for another round will ever be there; `unreachable`: every client that is asked vanishes
+    /// at that very instant, so that time stands still; empty if the run failed.
+    pub stopped_by: String,
+    /// If the model diverged: in which `round`, and the `cause`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<Diverged>,
+    /// Aggregations.
+    pub rounds: u64,
+    /// Simulated time at the end.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub virtual_seconds: f64,
+    /// Metrics before the first round.
+    #[serde(with = "by_name::metrics")]
+    pub start: Metrics,
+    /// Metrics at the end.
+    #[serde(with = "by_name::metrics")]
+    pub metrics: Metrics,
+    /// Best metrics of the run.
+    #[serde(with = "by_name::metrics")]
+    pub best: Metrics,
+    /// With `[stop] target`: whether it was `reached`, after how many `rounds` and `virtual_seconds`.
+    pub target: Option<TargetReached>,
+    /// χ² of the effective weights, as in `rounds.csv`, at the end.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub chi2: f64,
+    /// Share of the data whose clients were never heard, as in `rounds.csv`, at the end.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub missing_mass: f64,
+    /// Measured beside predicted (Theorem 2), where gradients were compared: `kappa2` and `floor` as in
+    /// `rounds.csv`, `grad_norm_squared`, and `tightest_beta2` and `tightest_kappa2`, the tightest
+    /// constants that hold for all models compared.
+    pub theory: Option<TheorySummary>,
+    /// Only where an `[[expect]]` speaks of it: `tau_eff`, `slowdown`, `A`, `B` and `C` of Theorem 1,
+    /// means over the rounds; for quadratics `fixed_point`, where the theory says that the run rests: its
+    /// `distance` from the optimum, the `gap` between it and where the run ended, and whether that is so
+    /// only `on_average`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleSummary>,
+    /// `min`, `mean` and `max` of the local steps of the updates used.
+    pub tau: TauSummary,
+    /// `count`, `mean`, percentiles `p50`, `p90`, `p99`, `p999` and `max` of `download`, `compute`,
+    /// `upload`, of a whole `round` from being asked to being back, of `staleness`, how long an update's
+    /// model had been out of date, and of `idle`, from being back to being asked again; a client that was
+    /// lost counts in what it came to the end of, one that made no step in `idle` alone.
+    #[serde(with = "by_name::latencies")]
+    pub latency_seconds: Latencies,
+    /// The histograms of these latencies; not in the file.
+    #[serde(skip)]
+    pub histograms: Option<Phases>,
+    /// Participations by outcome.
+    #[serde(with = "by_name::outcomes")]
+    pub outcomes: [u64; OUTCOMES],
+    /// Participations that were `dropped` or `offline`, by where the client was: `download`, `compute`,
+    /// `upload`.
+    pub losses: Losses,
+    /// `rounds` before which the server had to wait for clients, and `seconds` of that in all.
+    pub waited: Waited,
+    /// Device time by class: `compute_seconds`, `transfer_seconds`, `idle_seconds` (present, and not
+    /// asked), `offline_seconds`; together the clients of the class times the length of the run.
+    #[serde(with = "by_name::device_time")]
+    pub time: Vec<(String, Account)>,
+    /// Share of the computing time of clients that arrived or were lost that was not used.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub waste: f64,
+    /// Speed of this machine: `wall_seconds`, `train_seconds` over all threads, `local_steps`,
+    /// `client_rounds`.
+    pub throughput: Throughput,
+    /// Digest of everything that happened, in order.
+    pub digest: String,
+    /// Digest of the final parameters; empty if nothing was trained.
+    pub model_digest: String,
+}
