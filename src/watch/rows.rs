@@ -19,7 +19,7 @@ pub struct RoundLine<'a> {
     pub asked: u64,
     pub arrived: u64,
     pub tau_mean: f64,
-    pub chi2: f64,
+    pub chi2: Option<f64>,
     pub metrics: Metrics,
     pub waited: f64,
 }
@@ -34,7 +34,7 @@ pub struct RoundReader {
     asked: Place<u64>,
     arrived: Place<u64>,
     tau_mean: Place<f64>,
-    chi2: Place<f64>,
+    chi2: Place<Option<f64>>,
     metrics: Vec<(Metric, Place<Option<f64>>)>,
     waited: Place<SimTime>,
 }

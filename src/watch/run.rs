@@ -50,7 +50,7 @@ impl Run {
     pub fn close(&mut self, line: &RoundLine<'_>) {
         let RoundLine { round, seconds, asked, arrived, tau_mean: tau, chi2, waited, .. } = *line;
         (self.round, self.seconds) = (round, seconds);
-        self.chi2 = Some(chi2);
+        self.chi2 = chi2;
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
@@ -60,7 +60,7 @@ impl Run {
                 Measure::Metric(metric) => line.metrics.get(metric),
                 Measure::Arrived => (asked > 0).then(|| arrived as f64 / asked as f64),
                 Measure::Tau => (arrived > 0).then_some(tau),
-                Measure::Chi2 => Some(chi2),
+                Measure::Chi2 => chi2,
             };
             if let Some(value) = value {
                 curve.push(seconds, value);
