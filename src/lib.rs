@@ -5,14 +5,87 @@
 //! number of local steps it makes, τ_i, emerges from timing. A server aggregates whatever progress
 //! arrives, with the general update rule of the FedNova paper (Wang et al., 2020).
 //!
+//! # A first run
+//!
+//! A [`Scenario`] says what is simulated, [`Options`] how, [`Plugins`] what you bring; [`run()`] does it.
+//!
+//! ```
+//! use gruppetto::{Options, Plugins, Scenario, run};
+//!
+//! let text = r#"
+//! name = "two-speeds"
+//! stop.rounds = 20
+//!
+//! [task]
+//! kind = "synthetic"                    # softmax regression on made-up data
+//! clients = 10
+//!
+//! [client]
+//! work = { until = "deadline" }         # τ_i emerges
+//!
+//! [server]
+//! close = { deadline = "2s" }
+//!
+//! [[fleet.class]]
+//! name = "fast"
+//! step_time = "25ms"
+//!
+//! [[fleet.class]]
+//! name = "slow"
+//! step_time = { lognormal = { median = "400ms", sigma = 0.5 } }
+//!
+//! [[variant]]
+//! name = "fednova"
+//!
+//! [[variant]]
+//! name = "fedavg"
+//! set = { server.weighting = "fedavg" }
+//! "#;
+//! let scenario = Scenario::parse("two-speeds.toml", text, &[], None)?;
+//! let summary = run(&scenario, &Options::default(), &Plugins::new())?;
+//! let [fednova, fedavg] = [&summary.variants[0], &summary.variants[1]];
+//! // Fast clients make many more steps: FedAvg leans towards their data, FedNova does not.
+//! assert!(fednova.tau.max > 10 * fednova.tau.min);
+//! assert!(fednova.chi2 < 1e-9 && fedavg.chi2 > 0.1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Scenario::load`] reads a file; `Options { out: Some(…), .. }` writes the run's folder with rows, summary
+//! and report.
+//!
+//! # Three ideas
+//!
+//! 1. **Steps are an outcome of timing.** A device downloads, steps and uploads; τ_i is what fits. [`device`]
+//!    says how fast devices are, [`clock`] counts nanoseconds.
+//! 2. **One update rule for every algorithm**, `x ← x − τ_eff · Σ w_i · η · d_i`: [`aggregate`]. The meter of
+//!    [`theory`] tells which objective a run really descended.
+//! 3. **The same bits always.** Randomness is keyed ([`random`]), sums are in arrival order; any number of
+//!    threads gives the same files.
+//!
+//! # Your own ideas
+//!
+//! | trait | decides | in a scenario |
+//! |---|---|---|
+//! | [`policy::Selector`] | which clients are asked | `server.scheme` |
+//! | [`policy::Work`] | how much a client is to do | `client.work` |
+//! | [`policy::Closing`] | when a round closes, which updates count | `server.close` |
+//! | [`aggregate::Weighting`] | what an update weighs | `server.weighting` |
+//! | [`aggregate::ServerOptimizer`] | how the model moves | `server.optimizer` |
+//! | [`train::Trainer`] | what is trained | `[task] kind` |
+//! | [`observer::Observer`] | nothing: it is told everything | |
+//!
+//! [`plugins`] shows how they are registered; `examples/` has a page for each.
+//!
+//! # Where things are
+//!
 //! ```text
-//!  scenario.toml ─► scenario ─► Plan (cannot be wrong)
+//!  scenario.toml ─► scenario ─► Plan (cannot be wrong) ◄── plugins, by name
 //!                                 │
 //!             ┌───────────────────┼────────────────────┐
 //!             ▼                   ▼                    ▼
 //!      device: how fast     data: what is learned   policy: when a round closes,
-//!      devices are          train: who computes it  who is asked, how much work
-//!             │                   │                    │
+//!      devices are          train: how it is        who is asked, how much work
+//!             │             computed                   │
 //!             └────► client ◄─────┘                    │
 //!                      │  Arrival{τ, ‖a‖, Δ, times}    ▼
 //!                      └───────────────────────────► server: aggregate, theory ─► report
@@ -20,8 +93,8 @@
 //!          actors carry the messages · clock says when
 //! ```
 //!
-//! The functional core (every room but [`actors`], [`report`] and [`run`]) is plain structs and
-//! functions; the actor shell around it only sleeps and sends. `CONTRIBUTING.md` maps the rooms.
+//! The simulator is the crate `gruppetto-sim`; its modules are repeated here. Scenario language, runs, run
+//! files, reports and the command line are this crate's own. `CONTRIBUTING.md` maps the rooms.
 
 #[cfg(feature = "cli")]
 pub mod bench;

@@ -31,6 +31,7 @@
 //! let text = r#"
 //! name = "largest-first"
 //! stop.rounds = 3
+//! client.work.epochs = 1
 //! server.sample.clients = 5
 //! server.scheme = { plugin = "largest" }
 //! "#;

@@ -114,7 +114,11 @@ fn columns(entries: &[Entry]) -> Vec<Column> {
     add("to target", of(&|e| e.to_target), &seconds, Some(f64::min));
     add("time", of(&|e| Some(e.virtual_seconds)), &seconds, None);
     // Rounding leaves less than this where the truth is 0.
-    let chi2 = |spread: Spread| number(if spread.mean < 1e-12 { 0.0 } else { spread.mean });
+    let chi2 = |spread: Spread| match spread.mean {
+        mean if mean.is_nan() => "unknown".into(),
+        mean if mean < 1e-12 => number(0.0),
+        mean => number(mean),
+    };
     add("χ²", of(&|e| Some(e.chi2)), &chi2, Some(f64::min));
     add("waste", of(&|e| Some(e.waste)), &percent, Some(f64::min));
     add("never heard", of(&|e| Some(e.missing_mass)), &percent, None);

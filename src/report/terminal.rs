@@ -132,6 +132,10 @@ fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
     row(
         "χ² of those heard",
         Box::new(|group| {
+            if group.runs.iter().any(|run| run.chi2.is_nan()) {
+                // With an optimiser that collects updates.
+                return "unknown".into();
+            }
             // Rounding leaves 1e-16 where the truth is 0.
             spread(group, |run| if run.chi2 < 1e-12 { 0.0 } else { run.chi2 })
         }),

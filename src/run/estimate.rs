@@ -3,7 +3,7 @@
 use super::build::{BuildError, Built, build, rule_in_words, stored_parameters};
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
-use crate::policy::Close;
+use crate::policy::{Close, rehearse};
 use crate::record::Outcome;
 use crate::scenario::{Plan, Scenario};
 use crate::server::Opening;
@@ -109,7 +109,7 @@ fn estimate_one(
         Close::Deadline(deadline) if arrivals.len() < asked => deadline,
         Close::Deadline(deadline) => deadline.min(longest),
         Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
-        Close::Plugin(_) => longest,
+        Close::Plugin(_) => rehearsed(plan, seed, asked, &arrivals)?.unwrap_or(longest),
     };
     let by_time = plan
         .stop
@@ -163,6 +163,19 @@ fn state(plan: &Plan) -> Option<(String, u64)> {
 
 /// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
 /// models as workers may hold.
+/// How long a round takes by a closing policy of the user's own; `None` if it stays open.
+fn rehearsed(
+    plan: &Plan,
+    seed: u64,
+    asked: usize,
+    arrivals: &[Span],
+) -> Result<Option<Span>, BuildError> {
+    let Some(chosen) = &plan.plugins.closing else { return Ok(None) };
+    let drawn = plan.draw(seed)?;
+    let mut closing = chosen.make(&plan.fleet_view(seed, &drawn))?;
+    Ok(rehearse(&mut *closing, asked, arrivals))
+}
+
 fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads: usize) -> u64 {
     let clients = plan.task.clients as u64;
     let parameters = plan.task.parameters() as u64;

@@ -16,7 +16,7 @@ mod workload;
 
 pub use closing::{
     Buffer, Character, Closing, Durations, FirstOf, Opened, RoundOpened, Sending, Then, Ties,
-    UpdateArrived, Verdict, WaitForAll, Window,
+    UpdateArrived, Verdict, WaitForAll, Window, rehearse,
 };
 pub use columns::Columns;
 pub use config::{

@@ -9,10 +9,12 @@
 
 mod asynchronous;
 mod durations;
+mod rehearsal;
 mod rounds;
 
 pub use asynchronous::{Buffer, Window};
 pub use durations::Durations;
+pub use rehearsal::rehearse;
 pub use rounds::{FirstOf, WaitForAll};
 
 use super::{Adaptive, Close};
@@ -137,6 +139,13 @@ pub struct RoundOpened {
     pub deadline: Option<Span>,
 }
 
+impl RoundOpened {
+    /// For those who try a policy out by hand.
+    pub fn new(round: u64, now: SimTime, asked: usize) -> Self {
+        RoundOpened { round, now, asked, deadline: None }
+    }
+}
+
 /// What a policy wants of a round that opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
@@ -161,6 +170,13 @@ pub struct UpdateArrived {
     pub tau: u64,
     /// Aggregations that its model has missed; 0 for an update of the open round.
     pub staleness: u64,
+}
+
+impl UpdateArrived {
+    /// For those who try a policy out by hand.
+    pub fn new(client: u32, now: SimTime, asked: SimTime, tau: u64, staleness: u64) -> Self {
+        UpdateArrived { client, now, asked, tau, staleness }
+    }
 }
 
 /// What becomes of an update, and of the round.
