@@ -25,9 +25,11 @@ export PROPTEST_RNG_SEED ?= 1
 TORCH ?= 1
 ifeq ($(TORCH),0)
 LIBTORCH_CARGO = $(CARGO)
+WORKSPACE = --workspace --exclude gruppetto-torch
 else
 LIBTORCH_CARGO = scripts/libtorch $(CARGO)
 FEATURES = --features torch
+WORKSPACE = --workspace
 endif
 
 .PHONY: demo torch test cargo-test check bench paper clean
@@ -46,15 +48,16 @@ test:
 		scripts/check-tools test >/dev/null
 
 cargo-test:
-	$(LIBTORCH_CARGO) test --locked $(FEATURES)
+	$(LIBTORCH_CARGO) test --locked $(WORKSPACE) $(FEATURES)
 
 check:
 	@scripts/check-tools
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
+	$(CARGO) check --locked --quiet --no-default-features
 	$(CARGO) check --locked --quiet
-	$(LIBTORCH_CARGO) clippy --locked --all-targets $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked --no-deps --document-private-items $(FEATURES)
-	$(LIBTORCH_CARGO) test --locked $(FEATURES)
+	$(LIBTORCH_CARGO) clippy --locked $(WORKSPACE) --all-targets $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked $(WORKSPACE) --no-deps --document-private-items $(FEATURES)
+	$(LIBTORCH_CARGO) test --locked $(WORKSPACE) $(FEATURES)
 ifneq ($(BROWSER),0)
 	scripts/check-report target/debug/gruppetto
 endif

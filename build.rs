@@ -52,9 +52,9 @@ fn page_script() {
 }
 
 fn libtorch() {
-    // What torch-sys says about where it found libtorch. Nothing without the feature, and nothing on
+    // What gruppetto-torch says about where libtorch is. Nothing without the feature, and nothing on
     // Windows, where programs cannot know such a thing.
-    let Some(libraries) = env::var_os("DEP_TCH_LIBTORCH_LIB").map(PathBuf::from) else {
+    let Some(libraries) = env::var_os("DEP_GRUPPETTO_TORCH_LIBRARIES").map(PathBuf::from) else {
         return;
     };
     println!("cargo:rustc-link-arg=-Wl,-rpath,{}", libraries.display());

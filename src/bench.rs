@@ -5,12 +5,12 @@
 //! rows not written, a step with momentum against one without. Absolute rates are for orientation.
 
 mod aggregate;
+mod compress;
 mod devices;
 mod engine;
 mod kernel;
-mod laps;
 mod laws;
-mod squeeze;
+mod round_timer;
 mod steps;
 #[cfg(feature = "torch")]
 mod torch;
@@ -73,7 +73,7 @@ pub fn bench(
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown").to_string();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let isa = crate::train::kernel::Isa::detect();
+    let isa = gruppetto_kernels::Isa::detect();
     print(&format!("{cores} cores, load {load}, kernels for {isa}\n\n"));
     let mut show = |figures: Vec<Figure>| {
         for Figure { what, measured, goal } in figures {
@@ -108,7 +108,7 @@ pub fn bench(
     // Last: the engine measures its memory, and these vectors should not be part of it.
     if wanted(Part::Aggregate) {
         show(aggregate::figures(extent));
-        show(squeeze::figures(extent));
+        show(compress::figures(extent));
     }
     Ok(())
 }

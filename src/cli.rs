@@ -10,17 +10,18 @@ mod list;
 mod new;
 mod report;
 mod trace;
+#[cfg(feature = "watch")]
 mod watch;
 
 pub use arguments::Arguments;
 
 use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
+use crate::plugins::Plugins;
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
-use bars::Bars;
 use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
             clap_complete::generate(*shell, &mut command, "gruppetto", &mut script);
             print(&String::from_utf8_lossy(&script)).map(|()| ExitCode::SUCCESS)
         }
+        #[cfg(feature = "watch")]
         Command::Watch(arguments) => watch::show(arguments),
         Command::Data(command) => data::data(command),
         Command::Calibrate(arguments) => calibrate::calibrate_machine(arguments),
@@ -93,12 +95,16 @@ impl Problem {
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = load(arguments)?;
     warn(&scenario, quiet);
-    let options = arguments.options(&scenario.name).map_err(Problem::usage)?;
+    let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
     let interrupt = listen_for_signals(quiet);
-    let mut bars = Bars::new(&scenario, quiet || arguments.json, interrupt.clone());
-    let summary = run::run(&scenario, &options, &mut bars).map_err(|error| match &error {
+    options.interrupt = interrupt.clone();
+    let plugins = match quiet || arguments.json {
+        true => Plugins::new(),
+        false => bars::plugins(&scenario),
+    };
+    let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
         // Nothing was run: the scenario asks for something that cannot be.
         Error::Build { .. } => Problem::usage(format!("error: {error}")),

@@ -1,10 +1,8 @@
-//! What is learned: generators of federated problems, and data sets that are spread over clients.
+//! The learning problem of a scenario: which task, and data sets from files.
 //!
-//! A [`TaskConfig`] says which problem; [`QuadraticConfig::init`] and [`SyntheticConfig::init`]
-//! draw it for a seed, client by client from the client's own stream, so that client 7 has the
-//! same data whether there are 10 clients or a million. A [`Dataset`] is read once, when the
-//! scenario is, and [`FilesConfig::init`] spreads it for a seed. Nothing here knows of time or
-//! devices.
+//! A [`TaskConfig`] says which problem. A [`Dataset`] is read once, when the scenario is, by a reader
+//! per file format; [`FilesConfig::init`] splits it over the clients for a seed. The problems
+//! themselves are in `gruppetto_sim::data`, whose names are repeated here.
 //!
 //! ```text
 //!  files ─► Known::load, TableConfig::load ─► Dataset ─┐
@@ -12,35 +10,26 @@
 //!           seed, [task.partition] ─► PartitionConfig ─┘       └─► Shards (native kernels)
 //! ```
 
-mod augment;
-mod dataset;
 mod error;
-mod federated;
 mod file;
 mod images;
 mod inspect;
-mod model;
-mod partition;
-mod quadratic;
-mod shard;
-mod synthetic;
+mod plugin_task;
+mod split_file;
 mod table;
 
-pub use augment::{Augment, CropFlip, PADDING, crop_flip};
-pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targets};
 pub use error::DataError;
-pub use federated::{Federated, FilesConfig};
+pub use gruppetto_sim::data::*;
 pub use images::{KNOWN, Known, Places};
 pub use inspect::{Glyphs, Heterogeneity, Inspection};
-pub use model::{Backend, Cost, Loss, ModelConfig};
-pub use partition::{PartitionConfig, PartitionError, Scheme, read_split};
-pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
-pub use shard::{Shard, Shards};
-pub use synthetic::SyntheticConfig;
+pub use plugin_task::PluginTask;
+pub use split_file::read_split;
 pub use table::{TableConfig, parse_bytes};
 
-/// Samples that go through a deep model together when it is evaluated.
-pub const EVALUATED_TOGETHER: usize = 250;
+use crate::metric::Metric;
+use crate::plugins::PluginError;
+use crate::train::TaskDescription;
+use std::sync::Arc;
 
 /// The learning problem of a scenario, validated.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +51,24 @@ pub enum TaskKind {
     Synthetic(SyntheticConfig),
     /// Images or tables from files.
     Files(FilesConfig),
+    /// A task of the user's own.
+    Plugin(PluginTask),
+}
+
+impl TaskKind {
+    /// Whether a metric is measured.
+    pub fn measures(&self, metric: Metric) -> bool {
+        match self {
+            TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
+            TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
+            TaskKind::Files(files) => match metric {
+                Metric::TestAccuracy => !files.data.test.is_empty() && files.data.classes > 0,
+                Metric::TestLoss => !files.data.test.is_empty(),
+                metric => !matches!(metric, Metric::Distance),
+            },
+            TaskKind::Plugin(plugin) => plugin.known().metrics.contains(&metric),
+        }
+    }
 }
 
 /// The model's starting point.
@@ -77,6 +84,17 @@ pub enum Init {
     File(std::path::PathBuf),
 }
 
+/// The clients' shares cannot be known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// The data cannot be spread over the clients with this seed.
+    #[error("[task.partition]: {0}")]
+    Partition(#[from] PartitionError),
+    /// The plug-in refuses.
+    #[error("[task] kind: {0}")]
+    Plugin(#[from] PluginError),
+}
+
 /// How the data is spread: all that the schedule of a run needs to know of the task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
@@ -89,7 +107,7 @@ pub struct Shares {
 impl TaskConfig {
     /// p_i and n_i without drawing the data itself. Fails only where a data set cannot be spread as
     /// asked with this seed; a scenario that was read is known not to, for its own seeds.
-    pub fn shares(&self, seed: u64) -> Result<Shares, PartitionError> {
+    pub fn shares(&self, seed: u64) -> Result<Shares, ShareError> {
         let by_size = |samples: Vec<u32>| {
             let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
             Shares { p: samples.iter().map(|&n| f64::from(n) / all).collect(), samples }
@@ -105,6 +123,10 @@ impl TaskConfig {
             }
             TaskKind::Files(files) => {
                 by_size(files.partition.sizes(&files.data, self.clients, seed)?)
+            }
+            TaskKind::Plugin(plugin) => {
+                let TaskDescription { p, samples, .. } = plugin.description(seed)?;
+                Shares { p, samples }
             }
         })
     }
@@ -127,6 +149,8 @@ impl TaskConfig {
                 };
                 data.bytes() as f64 + copied
             }
+            // Only the plug-in knows.
+            TaskKind::Plugin(_) => 0.0,
         }
     }
 
@@ -143,6 +167,10 @@ impl TaskConfig {
                 4.0 * (samples * features * classes) as f64
             }
             TaskKind::Files(files) => samples as f64 * files.cost.flops,
+            TaskKind::Plugin(plugin) => {
+                let [fixed, each] = plugin.known().flops;
+                fixed + each * samples as f64
+            }
         }
     }
 
@@ -151,7 +179,7 @@ impl TaskConfig {
         match &self.kind {
             // What a layer gives and what is made of it, in single precision.
             TaskKind::Files(files) => 2.0 * 4.0 * EVALUATED_TOGETHER as f64 * files.cost.units,
-            TaskKind::Quadratic(_) | TaskKind::Synthetic(_) => 0.0,
+            TaskKind::Quadratic(_) | TaskKind::Synthetic(_) | TaskKind::Plugin(_) => 0.0,
         }
     }
 
@@ -161,6 +189,32 @@ impl TaskConfig {
             TaskKind::Quadratic(quadratic) => quadratic.dim,
             TaskKind::Synthetic(synthetic) => synthetic.classes * (synthetic.features + 1),
             TaskKind::Files(files) => files.cost.parameters,
+            TaskKind::Plugin(plugin) => plugin.known().parameters,
         }
+    }
+}
+
+/// `[task] kind = "images"` and `kind = "table"`: data from files, and the model that learns it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilesConfig {
+    /// The data, read once for all variants and seeds.
+    pub data: Arc<Dataset>,
+    /// How it is spread.
+    pub partition: PartitionConfig,
+    /// What is done to training images.
+    pub augment: Augment,
+    /// What learns.
+    pub model: ModelConfig,
+    /// Who computes.
+    pub backend: Backend,
+    /// How large the model is.
+    pub cost: Cost,
+}
+
+impl FilesConfig {
+    /// Spreads the data over `clients` clients.
+    pub fn init(&self, seed: u64, clients: usize) -> Result<Federated, PartitionError> {
+        let clients = self.partition.assign(&self.data, clients, seed)?;
+        Ok(Federated { data: self.data.clone(), clients, augment: self.augment })
     }
 }

@@ -3,9 +3,11 @@
 //! Both are made from the CSV files of the run's folder, so that they can be made at any time; what an
 //! empty cell is there is missing here too.
 
+#[cfg(feature = "parquet")]
 mod parquet;
 mod tensorboard;
 
+#[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use tensorboard::write_tensorboard;
 

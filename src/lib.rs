@@ -23,29 +23,29 @@
 //! The functional core (every room but [`actors`], [`report`] and [`run`]) is plain structs and
 //! functions; the actor shell around it only sleeps and sends. `CONTRIBUTING.md` maps the rooms.
 
-pub mod actors;
-pub mod aggregate;
+#[cfg(feature = "cli")]
 pub mod bench;
+#[cfg(feature = "cli")]
 pub mod cli;
-pub mod client;
-pub mod clock;
 pub mod compare;
-pub mod compress;
 pub mod data;
-pub mod device;
 pub mod export;
-pub mod matrix;
-pub mod memory;
-pub mod metric;
-pub mod policy;
-pub mod random;
-pub mod record;
+mod memory;
+pub mod plugins;
 pub mod report;
 pub mod run;
 pub mod scenario;
-pub mod server;
-pub mod solver;
-pub mod theory;
-pub mod train;
-pub mod units;
+#[cfg(feature = "watch")]
 pub mod watch;
+
+pub use plugins::Plugins;
+pub use run::{Options, run};
+pub use scenario::Scenario;
+
+pub use gruppetto_sim::{
+    actors, aggregate, client, clock, compress, device, matrix, metric, observer, participation,
+    policy, random, record, server, solver, theory, train, units,
+};
+#[cfg(feature = "torch")]
+pub use gruppetto_torch as torch;
+pub use gruppetto_trace as trace;

@@ -23,7 +23,7 @@ pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub use finished::{ReadError, read_file};
 pub use folder::{FolderError, RunFolder};
 pub use latency::{Phase, Phases, write_hlog};
-pub use ledger::{Files, Ledger, Listener};
+pub use ledger::{Files, Ledger};
 pub use page::{PageError, write_page};
 pub use rounds_csv::RoundsCsv;
 pub use row_file::{FileError, RowFile};

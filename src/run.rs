@@ -27,15 +27,16 @@ pub use theory::{
 };
 pub use trainer::trainer;
 
-use crate::actors::{Interrupt, Pacemaker, Progress, RunError};
+use crate::actors::{ClockMode, Interrupt, RunError};
 use crate::clock::Span;
 use crate::metric::Bound;
+use crate::plugins::{Plugins, RunContext};
 use crate::policy::Target;
 use crate::report::{
     ClientsCsv, Detail, FileError, Files, Findings, FolderError, MOST_RUNS, OverSeeds, PageError,
     Phases, RoundsCsv, RunFolder, Status, Summary, Timeline, recorded, write_hlog, write_page,
 };
-use crate::scenario::{Plan, RecordClients, Scenario, Variant};
+use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
 use std::path::PathBuf;
@@ -53,11 +54,28 @@ pub struct Options {
     /// Threads that compute.
     pub threads: usize,
     /// Which clock.
-    pub pacemaker: Pacemaker,
+    pub clock_mode: ClockMode,
     /// Run the schedule without training.
     pub timing_only: bool,
     /// Where deep models are computed.
     pub device: DeviceChoice,
+    /// Set from elsewhere to end everything before its time.
+    pub interrupt: Interrupt,
+}
+
+impl Default for Options {
+    /// Trains on all cores in virtual time and writes no files.
+    fn default() -> Self {
+        Options {
+            out: None,
+            force: false,
+            threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            clock_mode: ClockMode::Virtual,
+            timing_only: false,
+            device: DeviceChoice::default(),
+            interrupt: Interrupt::default(),
+        }
+    }
 }
 
 /// What can go wrong with a run.
@@ -82,43 +100,18 @@ pub enum Error {
     Run { variant: String, source: RunError },
 }
 
-/// Watches a scenario being run.
-pub trait Observer {
-    /// A run begins; what is returned is told of every aggregation.
-    fn begin(&mut self, variant: &Variant, seed: u64) -> Option<Progress>;
-    /// The run is over.
-    fn end(&mut self);
-    /// Who may want everything to end before its time.
-    fn interrupt(&self) -> Interrupt {
-        Interrupt::default()
-    }
-}
-
-/// Nobody watches.
-impl Observer for () {
-    fn begin(&mut self, _: &Variant, _: u64) -> Option<Progress> {
-        None
-    }
-
-    fn end(&mut self) {}
-}
-
 /// Runs every variant with every seed. Whatever goes wrong, the folder keeps what was recorded,
 /// and its summary says that it is incomplete.
-pub fn run(
-    scenario: &Scenario,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Result<Summary, Error> {
-    let Options { threads, timing_only, pacemaker, .. } = *options;
+pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Summary, Error> {
+    let Options { threads, timing_only, clock_mode, .. } = *options;
     let device = (!timing_only).then_some(options.device);
     // The thread of the simulation computes too, except where time really passes: there it must
     // not be late for anything.
-    let helpers = match pacemaker {
-        Pacemaker::Virtual => threads.saturating_sub(1),
-        Pacemaker::Wall(_) => threads.max(1),
+    let helpers = match clock_mode {
+        ClockMode::Virtual => threads.saturating_sub(1),
+        ClockMode::Wall(_) => threads.max(1),
     };
-    run_with(scenario, options, observer, &|plan, seed| build(plan, seed, helpers, device))
+    run_with(scenario, options, plugins, &|plan, seed| build(plan, seed, helpers, device))
 }
 
 /// How a run is put together for a plan and a seed.
@@ -128,7 +121,7 @@ pub type Builder<'a> = &'a dyn Fn(&Plan, u64) -> Result<Built, BuildError>;
 pub fn run_with(
     scenario: &Scenario,
     options: &Options,
-    observer: &mut dyn Observer,
+    plugins: &Plugins,
     builder: Builder<'_>,
 ) -> Result<Summary, Error> {
     let folder = match &options.out {
@@ -156,7 +149,7 @@ pub fn run_with(
         scenario,
         options,
         folder.as_ref(),
-        observer,
+        plugins,
         builder,
         (&mut summary, &mut findings),
     );
@@ -168,7 +161,7 @@ pub fn run_with(
     // The first trouble is the one to report; it may well be the cause of the next.
     let result = result.and(logged.map_err(Error::from));
     match &result {
-        Ok(()) if observer.interrupt().is_set() => summary.status = Status::Interrupted,
+        Ok(()) if options.interrupt.is_set() => summary.status = Status::Interrupted,
         Ok(()) => {
             summary.expect = judge(scenario, &summary.variants, options.timing_only);
             summary.status = Status::Complete;
@@ -190,7 +183,7 @@ fn run_all(
     scenario: &Scenario,
     options: &Options,
     folder: Option<&RunFolder>,
-    observer: &mut dyn Observer,
+    plugins: &Plugins,
     builder: Builder<'_>,
     (summary, findings): (&mut Summary, &mut Findings),
 ) -> Result<(), Error> {
@@ -214,19 +207,19 @@ fn run_all(
         };
         files = Some(Files { rounds, clients, timeline });
     }
-    let pacemaker = options.pacemaker;
+    let clock_mode = options.clock_mode;
     let mut told = Instant::now();
     'all: for variant in &scenario.variants {
         for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
             let has_room = folder.is_some() && findings.runs.len() < MOST_RUNS;
             let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
-            let interrupt = observer.interrupt();
+            let interrupt = options.interrupt.clone();
             let one =
-                One { scenario, variant, seed, builder, pacemaker, folder, detail, interrupt };
+                One { scenario, variant, seed, builder, clock_mode, folder, detail, interrupt };
             info!(variant = variant.name, seed, "run begins");
-            let progress = observer.begin(variant, seed);
-            let result = one.run(&mut files, progress, (summary, findings));
-            observer.end();
+            let observers =
+                plugins.observers(&RunContext::new(&variant.name, seed, &variant.plan.stop));
+            let result = one.run(&mut files, observers, (summary, findings));
             one.log_end(&result, summary);
             result?;
             if one.interrupt.is_set() {
@@ -275,9 +268,9 @@ fn target(plan: &Plan) -> Option<serde_json::Value> {
 /// How a run was asked for beside its scenario.
 fn flags(options: &Options) -> String {
     let timing = if options.timing_only { " --timing-only" } else { "" };
-    let clock = match options.pacemaker {
-        Pacemaker::Virtual => String::new(),
-        Pacemaker::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
+    let clock = match options.clock_mode {
+        ClockMode::Virtual => String::new(),
+        ClockMode::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
     };
     format!("{timing}{clock}")
 }

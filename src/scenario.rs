@@ -43,6 +43,7 @@ mod client;
 mod compression;
 mod device;
 mod dist;
+mod drawn;
 mod empirical;
 mod error;
 mod event;
@@ -55,6 +56,7 @@ mod optimizer;
 mod overrides;
 mod partition;
 mod plan;
+mod plugin;
 mod quadratic;
 mod read;
 mod render;
@@ -74,6 +76,7 @@ mod task;
 mod tree;
 mod value;
 
+pub use drawn::{DrawError, Drawn};
 pub use error::ScenarioError;
 pub use overrides::Override;
 pub use plan::{
@@ -81,6 +84,7 @@ pub use plan::{
     Variant,
 };
 
+use crate::plugins::Plugins;
 use assign::{Assignment, Segment};
 use source::{Origin, Source, Where};
 use std::path::Path;
@@ -88,16 +92,22 @@ use std::sync::Arc;
 
 impl Scenario {
     /// Reads a scenario file. Files it names are looked for in its folder.
-    pub fn load(
+    pub fn load(path: impl AsRef<Path>, plugins: &Plugins) -> Result<Scenario, ScenarioError> {
+        Scenario::load_with(path.as_ref(), &[], None, plugins)
+    }
+
+    /// Reads a scenario file and changes some of its keys, and its seed.
+    pub fn load_with(
         path: &Path,
         overrides: &[Override],
         seed: Option<u64>,
+        plugins: &Plugins,
     ) -> Result<Scenario, ScenarioError> {
         let name = path.display().to_string();
         let bytes =
             std::fs::read(path).map_err(|error| ScenarioError::unreadable(&name, &error))?;
         match String::from_utf8(bytes) {
-            Ok(text) => build(path, &text, overrides, seed),
+            Ok(text) => build(path, &text, overrides, seed, plugins),
             Err(error) => {
                 let start = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -116,7 +126,18 @@ impl Scenario {
         overrides: &[Override],
         seed: Option<u64>,
     ) -> Result<Scenario, ScenarioError> {
-        build(Path::new(file_name), text, overrides, seed)
+        Scenario::parse_with(file_name, text, overrides, seed, &Plugins::new())
+    }
+
+    /// The same, with plug-ins.
+    pub fn parse_with(
+        file_name: &str,
+        text: &str,
+        overrides: &[Override],
+        seed: Option<u64>,
+        plugins: &Plugins,
+    ) -> Result<Scenario, ScenarioError> {
+        build(Path::new(file_name), text, overrides, seed, plugins)
     }
 }
 
@@ -125,6 +146,7 @@ fn build(
     text: &str,
     overrides: &[Override],
     seed: Option<u64>,
+    plugins: &Plugins,
 ) -> Result<Scenario, ScenarioError> {
     let mut tree = tree::parse_file(&path.display().to_string(), text)?;
     for assignment in
@@ -133,7 +155,7 @@ fn build(
         assign::apply(&mut tree, &[assignment])?;
     }
     resolved::anchor(&mut tree, path.parent().unwrap_or(Path::new("")));
-    read::read(&tree)
+    read::read(&tree, plugins)
 }
 
 /// `--seed` as an assignment. TOML holds 63 bits, and the resolved scenario must hold the seed.

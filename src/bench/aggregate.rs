@@ -2,8 +2,7 @@
 
 use super::{Extent, Figure, median, percent};
 use crate::aggregate::{
-    Aggregator, Contribution, Draw, Optimizer, Participation, RuleConfig, TauEff, Weigher,
-    Weighting,
+    Aggregator, Contribution, Draw, Participation, RuleConfig, Sgd, TauEff, WeightingConfig,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,12 +10,13 @@ use std::time::Instant;
 pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     let (len, rounds) = if extent == Extent::Full { (10_000_000, 21) } else { (1_000_000, 11) };
     let rule = RuleConfig {
-        weighting: Weighting::FedNova,
+        weighting: WeightingConfig::FedNova,
         tau_eff: TauEff::Accumulation,
         participation: Participation::Renormalize,
     };
     let draw = Draw::Uniform { clients: 10, asked: 10 };
-    let mut sums = Aggregator::new(Weigher { rule, draw }, len);
+    let weighting = rule.init(draw).expect("it is built in");
+    let mut sums = Aggregator::new(weighting, rule.tau_eff, len, false);
     let client = Contribution {
         client: 0,
         p: 0.1,
@@ -36,13 +36,13 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
         let copied = gigabytes(16, began.elapsed().as_secs_f64());
         // Both read, one written.
         let began = Instant::now();
-        sums.add(&client, black_box(&delta));
+        sums.add(&client, black_box(&delta[..]));
         let added = gigabytes(24, began.elapsed().as_secs_f64());
         rates.push(added);
         shares.push(added / copied);
     }
     let mut moved = vec![0.0; len];
-    sums.apply(&mut moved, &mut Optimizer::Sgd { lr: 1.0 }, 0.1);
+    sums.apply(&mut moved, &mut Sgd { lr: 1.0 }, 0.1);
     assert!(moved.iter().all(|moved| *moved > 0.0), "the changes were really added");
     let (rate, share) = (median(rates), median(shares));
     let what = format!("aggregation of {} M parameters", len / 1_000_000);

@@ -1,13 +1,13 @@
 //! Devices that change: recordings replayed, phones that come and go, links that are shared.
 
-use super::laps::Laps;
+use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, millions};
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::clock::Span;
-use crate::device::trace::{Mixture, TraceError, TraceWriter};
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
+use gruppetto_trace::{Mixture, TraceError, TraceWriter};
 use std::path::Path;
 
 /// Asked at a time.
@@ -86,11 +86,12 @@ latency = "40ms"
         out: None,
         force: true,
         threads: 1,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: true,
         device: DeviceChoice::Cpu,
+        ..Options::default()
     };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
-    Ok((ASKED * (rounds - 1)) as f64 / laps.between_first_and_last())
+    let round_timer = RoundTimer::default();
+    run(&scenario, &options, &round_timer.plugins())?;
+    Ok((ASKED * (rounds - 1)) as f64 / round_timer.between_first_and_last())
 }

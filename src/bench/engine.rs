@@ -1,8 +1,8 @@
 //! The engine alone: actors, clock, policy and recording, without training.
 
-use super::laps::Laps;
+use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, millions};
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
@@ -69,18 +69,19 @@ latency = {{ uniform = ["1ms", "60ms"] }}
 "#
     );
     let scenario = Scenario::parse("engine", &text, &[], None).expect("a fixed scenario");
-    let pacemaker = Pacemaker::Virtual;
+    let clock_mode = ClockMode::Virtual;
     let options = Options {
         out,
         force: true,
         threads: 1,
-        pacemaker,
+        clock_mode,
         timing_only: true,
         device: DeviceChoice::Cpu,
+        ..Options::default()
     };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
-    Ok(clients as f64 * (rounds - 1) as f64 / laps.since_first())
+    let round_timer = RoundTimer::default();
+    run(&scenario, &options, &round_timer.plugins())?;
+    Ok(clients as f64 * (rounds - 1) as f64 / round_timer.since_first())
 }
 
 /// A line of /proc/self/status in kB; `None` where there is no such file.

@@ -3,7 +3,7 @@
 
 use super::steps::{Steps, Terms};
 use super::{Extent, Figure, median, millions, percent};
-use crate::train::kernel::{DescentLaw, Hessian, Isa, descend, fma_peak};
+use gruppetto_kernels::{DescentLaw, Hessian, Isa, descend, fma_peak};
 use std::process::Command;
 use std::time::Instant;
 

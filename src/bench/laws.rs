@@ -2,7 +2,7 @@
 
 use super::steps::{Steps, Terms};
 use super::{Extent, Figure, median};
-use crate::train::kernel::Isa;
+use gruppetto_kernels::Isa;
 
 /// A term or a mix, and how much longer than plain SGD its step may take.
 const LAWS: [(&str, Terms, f64); 7] = {

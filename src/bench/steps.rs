@@ -2,7 +2,7 @@
 
 use crate::data::{Shards, SyntheticConfig};
 use crate::random::{Dist, Purpose, index, stream};
-use crate::train::kernel::{Isa, Law, Samples, SoftmaxKernel, SoftmaxShape};
+use gruppetto_kernels::{Isa, Law, Samples, SoftmaxKernel, SoftmaxShape};
 use std::time::Instant;
 
 const SHAPE: SoftmaxShape = SoftmaxShape { features: 60, classes: 10 };

@@ -1,16 +1,16 @@
 //! Deep models: client training against a bare loop of libtorch and against PyTorch, and what a whole
 //! run adds to it.
 
-use super::laps::Laps;
+use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, percent};
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::data::{Augment, Dataset, Features, Federated, ModelConfig, Samples, Targets};
 use crate::random::{Purpose, stream};
 use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
 use crate::solver::{Correction, Solver};
-use crate::train::torch::{TorchTrainer, bare_loop};
 use crate::train::{DeviceChoice, Job, Model, Trainer};
+use gruppetto_torch::{TorchTrainer, bare_loop};
 use rand::Rng;
 use std::path::Path;
 use std::process::Command;
@@ -188,13 +188,12 @@ fn run_rate(model: &str, folder: &Path, work: Work, threads: usize) -> Result<f6
         folder.display().to_string()
     );
     let scenario = Scenario::parse("deep", &text, &[], None).expect("a fixed scenario");
-    let (pacemaker, device) = (Pacemaker::Virtual, DeviceChoice::Cpu);
-    let options =
-        Options { out: None, force: false, threads, pacemaker, timing_only: false, device };
-    let mut laps = Laps::default();
-    run(&scenario, &options, &mut laps)?;
+    let (clock_mode, device) = (ClockMode::Virtual, DeviceChoice::Cpu);
+    let options = Options { threads, clock_mode, device, ..Options::default() };
+    let round_timer = RoundTimer::default();
+    run(&scenario, &options, &round_timer.plugins())?;
     let samples = (rounds - 1) * clients as u64 * STEPS * BATCH as u64;
-    Ok(samples as f64 / laps.between_first_and_last())
+    Ok(samples as f64 / round_timer.between_first_and_last())
 }
 
 /// Samples per second of a plain loop of PyTorch, if it is installed.

@@ -1,10 +1,10 @@
 //! A whole run: how much of it is training, what a second worker gives, how soon it starts.
 
-use super::laps::Laps;
+use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, percent};
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::report::Summary;
-use crate::run::{Error, Observer, Options, run};
+use crate::run::{Error, Options, run};
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 use std::path::PathBuf;
@@ -70,19 +70,19 @@ const BUFFER: &str = "close = { buffer = 10 }\nconcurrency = 20\nevaluate_every 
 
 /// The paper's synthetic experiment, closed one way or another.
 fn training(rounds: u64, server: &str, threads: usize) -> Result<Timed, Error> {
-    let mut laps = Laps::default();
-    let summary = run_once(&synthetic(rounds, server, "off"), threads, None, &mut laps)?;
+    let round_timer = RoundTimer::default();
+    let summary = run_once(&synthetic(rounds, server, "off"), threads, None, &round_timer)?;
     let busy = summary.variants[0].throughput.train_seconds;
     // Drawing the data is not part of what users wait for round after round.
-    Ok(Timed { seconds: laps.between_first_and_last(), busy })
+    Ok(Timed { seconds: round_timer.between_first_and_last(), busy })
 }
 
 /// Seconds of a run that trains, from its first aggregation to its end, with what is written to `out`.
 fn whole(rounds: u64, out: Option<PathBuf>) -> Result<f64, Error> {
     let record = if out.is_some() { "all" } else { "off" };
-    let mut laps = Laps::default();
-    run_once(&synthetic(rounds, ALL, record), 1, out, &mut laps)?;
-    Ok(laps.since_first())
+    let round_timer = RoundTimer::default();
+    run_once(&synthetic(rounds, ALL, record), 1, out, &round_timer)?;
+    Ok(round_timer.since_first())
 }
 
 /// Seconds from reading the scenario to its first aggregation.
@@ -90,28 +90,29 @@ fn start_of_demo() -> Result<f64, Error> {
     let began = Instant::now();
     let text = DEMO.replace("rounds = 1500", "rounds = 1");
     let scenario = Scenario::parse("demo.toml", &text, &[], None).expect("the demo is valid");
-    let mut laps = Laps::default();
+    let round_timer = RoundTimer::default();
     // One variant is enough, and what the two of them promise of each other does not matter here.
     let variants = scenario.variants[..1].to_vec();
     let scenario = Scenario { variants, expects: Vec::new(), ..scenario };
-    run_once(&scenario, 2, None, &mut laps)?;
-    Ok(laps.first_after(began))
+    run_once(&scenario, 2, None, &round_timer)?;
+    Ok(round_timer.first_after(began))
 }
 
 fn run_once(
     scenario: &Scenario,
     threads: usize,
     out: Option<PathBuf>,
-    observer: &mut dyn Observer,
+    round_timer: &RoundTimer,
 ) -> Result<Summary, Error> {
-    let pacemaker = Pacemaker::Virtual;
+    let clock_mode = ClockMode::Virtual;
     let options = Options {
         out,
         force: true,
         threads,
-        pacemaker,
+        clock_mode,
         timing_only: false,
         device: DeviceChoice::Cpu,
+        ..Options::default()
     };
-    run(scenario, &options, observer)
+    run(scenario, &options, &round_timer.plugins())
 }

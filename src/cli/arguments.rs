@@ -7,16 +7,20 @@ use super::export::{ExportArguments, Exports};
 use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
+#[cfg(feature = "watch")]
 use super::watch::WatchArguments;
-use crate::actors::Pacemaker;
+use crate::actors::ClockMode;
 use crate::bench::Part;
+use crate::plugins::Plugins;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// A straggler-aware federated-learning simulator: the number of local steps each device makes
 /// emerges from timing, and FedNova aggregates whatever arrives.
@@ -86,6 +90,7 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
         shell: Shell,
     },
     /// Follow a run in the terminal while it goes on, or look at one that is over
+    #[cfg(feature = "watch")]
     Watch(WatchArguments),
     /// Say what the paper's theorems predict, without training
     Theory(TheoryArguments),
@@ -131,7 +136,7 @@ impl ScenarioArguments {
     pub(super) fn load_with(&self, more: Option<String>) -> Result<Scenario, ScenarioError> {
         let texts = self.set.iter().chain(&more);
         let overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        Scenario::load(&self.file, &overrides, self.seed)
+        Scenario::load_with(&self.file, &overrides, self.seed, &Plugins::new())
     }
 }
 
@@ -176,16 +181,16 @@ enum ClockArgument {
 impl RunArguments {
     /// How the scenario is to be run.
     pub(super) fn options(&self, name: &str) -> Result<Options, String> {
-        let pacemaker = match (self.clock, self.speedup) {
-            (ClockArgument::Virtual, None) => Pacemaker::Virtual,
+        let clock_mode = match (self.clock, self.speedup) {
+            (ClockArgument::Virtual, None) => ClockMode::Virtual,
             (ClockArgument::Virtual, Some(_)) => {
                 return Err(
                     "error: --speedup needs --clock wall: virtual time does not pass".into()
                 );
             }
-            (ClockArgument::Wall, speedup) => Pacemaker::Wall(speedup.unwrap_or(1.0)),
+            (ClockArgument::Wall, speedup) => ClockMode::Wall(speedup.unwrap_or(1.0)),
         };
-        if let Pacemaker::Wall(speedup) = pacemaker
+        if let ClockMode::Wall(speedup) = clock_mode
             && !(speedup.is_finite() && (1e-6..=1e9).contains(&speedup))
         {
             return Err(format!(
@@ -197,9 +202,10 @@ impl RunArguments {
             out: Some(out),
             force: self.force,
             threads: threads(self.threads),
-            pacemaker,
+            clock_mode,
             timing_only: self.timing_only,
             device: self.device,
+            ..Options::default()
         })
     }
 }
@@ -312,14 +318,19 @@ impl Arguments {
             (_, 1) => "gruppetto=debug",
             (_, _) => "trace",
         };
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+        let wanted = std::env::var("RUST_LOG").ok().filter(|wanted| !wanted.is_empty());
+        let wanted: Option<Targets> = wanted.and_then(|wanted| wanted.parse().ok());
+        let filter = wanted.unwrap_or_else(|| level.parse().expect("levels are written down here"));
         let builder = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+            .with_max_level(LevelFilter::TRACE)
             .with_ansi(super::is_coloured(&std::io::stderr()))
             // A message that nobody can read must not end the run.
             .log_internal_errors(false)
             .with_writer(std::io::stderr);
         // Set up once per process; tests that call the command line twice keep the first.
-        let _ = if self.log_json { builder.json().try_init() } else { builder.try_init() };
+        let _ = match self.log_json {
+            true => builder.json().finish().with(filter).try_init(),
+            false => builder.finish().with(filter).try_init(),
+        };
     }
 }

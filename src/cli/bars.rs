@@ -1,78 +1,102 @@
 //! A progress bar for every run.
 
-use crate::actors::{Interrupt, Progress};
-use crate::clock::Span;
-use crate::metric::Metric;
+use crate::clock::{SimTime, Span};
+use crate::metric::{Metric, Metrics};
+use crate::observer::{Observer, ObserverError};
+use crate::plugins::{Plugins, RunContext};
 use crate::policy::Stop;
-use crate::report::Ledger;
-use crate::run::Observer;
-use crate::scenario::{Scenario, Variant};
+use crate::record::{ClientRow, RoundRow};
+use crate::scenario::Scenario;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// How often a bar is drawn anew.
 const PERIOD: Duration = Duration::from_millis(60);
 
-/// Draws on stderr, and only if it is a terminal.
-pub(super) struct Bars {
-    width: usize,
-    repeats: u64,
-    hidden: bool,
-    bar: Option<ProgressBar>,
-    interrupt: Interrupt,
-}
-
-impl Bars {
-    pub(super) fn new(scenario: &Scenario, hidden: bool, interrupt: Interrupt) -> Self {
-        let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
-        Bars { width: width.min(20), repeats: scenario.repeats, hidden, bar: None, interrupt }
-    }
-}
-
-impl Observer for Bars {
-    fn begin(&mut self, variant: &Variant, seed: u64) -> Option<Progress> {
-        if self.hidden {
-            return None;
-        }
-        let stop = variant.plan.stop.clone();
+/// Bars on stderr for every run of a scenario, if that is a terminal.
+pub(super) fn plugins(scenario: &Scenario) -> Plugins {
+    let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
+    let (width, repeats) = (width.min(20), scenario.repeats);
+    Plugins::new().observer(move |&RunContext { variant, seed, stop, .. }| {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{prefix} {bar:16.cyan/dim} {wide_msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
-        let seeds = if self.repeats > 1 { format!(" seed {seed}") } else { String::new() };
-        bar.set_prefix(format!("{:width$}{seeds}", variant.name, width = self.width));
-        self.bar = Some(bar.clone());
+        let seeds = if repeats > 1 { format!(" seed {seed}") } else { String::new() };
+        bar.set_prefix(format!("{variant:width$}{seeds}"));
         if bar.is_hidden() {
             return None;
         }
-        let (began, mut drawn): (Instant, Option<Instant>) = (Instant::now(), None);
-        Some(Box::new(move |ledger: &Ledger| {
-            if drawn.is_none_or(|at| at.elapsed() >= PERIOD) {
-                drawn = Some(Instant::now());
-                let done = part_done(&stop, ledger);
-                bar.set_position((1000.0 * done) as u64);
-                let pace = pace(ledger.client_rounds(), done, began.elapsed());
-                bar.set_message(format!("{}{pace}", message(&stop, ledger)));
+        Some(Box::new(Bar::new(bar, stop.clone())))
+    })
+}
+
+/// The bar of one run, and what it shows.
+struct Bar {
+    bar: ProgressBar,
+    stop: Stop,
+    began: Instant,
+    drawn: Option<Instant>,
+    rounds: u64,
+    now: SimTime,
+    client_rounds: u64,
+    metrics: Metrics,
+}
+
+impl Bar {
+    fn new(bar: ProgressBar, stop: Stop) -> Self {
+        let metrics = Metrics::default();
+        let (began, drawn, now) = (Instant::now(), None, SimTime::ZERO);
+        Bar { bar, stop, began, drawn, rounds: 0, now, client_rounds: 0, metrics }
+    }
+
+    /// How much of the run is done, by whichever condition is nearer.
+    fn part_done(&self) -> f64 {
+        let by_rounds = self.stop.rounds.map_or(0.0, |all| self.rounds as f64 / all as f64);
+        let by_time = self.stop.time.map_or(0.0, |all| self.now.seconds() / all.seconds());
+        by_rounds.max(by_time).min(1.0)
+    }
+
+    fn message(&self) -> String {
+        let of = self.stop.rounds.map_or(String::new(), |all| format!("/{all}"));
+        let mut text = format!("round {}{of}, {}", self.rounds, Span::from_nanos(self.now.nanos()));
+        for (metric, name) in [(Metric::TestAccuracy, "accuracy"), (Metric::TrainLoss, "loss")] {
+            if let Some(value) = self.metrics.get(metric) {
+                text.push_str(&format!(", {name} {value:.3}"));
             }
-        }))
-    }
-
-    fn end(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
         }
-    }
-
-    fn interrupt(&self) -> Interrupt {
-        self.interrupt.clone()
+        text
     }
 }
 
-/// How much of the run is done, by whichever condition is nearer.
-fn part_done(stop: &Stop, ledger: &Ledger) -> f64 {
-    let (rounds, now, _) = ledger.progress();
-    let by_rounds = stop.rounds.map_or(0.0, |all| rounds as f64 / all as f64);
-    let by_time = stop.time.map_or(0.0, |all| now.seconds() / all.seconds());
-    by_rounds.max(by_time).min(1.0)
+impl Observer for Bar {
+    fn started(&mut self, metrics: &Metrics) -> Result<(), ObserverError> {
+        self.metrics = *metrics;
+        Ok(())
+    }
+
+    fn arrived(&mut self, rows: &[ClientRow]) -> Result<(), ObserverError> {
+        self.client_rounds += rows.len() as u64;
+        Ok(())
+    }
+
+    fn closed(&mut self, round: &RoundRow) -> Result<(), ObserverError> {
+        (self.rounds, self.now) = (round.round, round.closed);
+        self.metrics = round.metrics.unwrap_or(self.metrics);
+        if self.drawn.is_none_or(|at| at.elapsed() >= PERIOD) {
+            self.drawn = Some(Instant::now());
+            let done = self.part_done();
+            self.bar.set_position((1000.0 * done) as u64);
+            let pace = pace(self.client_rounds, done, self.began.elapsed());
+            self.bar.set_message(format!("{}{pace}", self.message()));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// How fast it goes, and how long it will take at this pace.
@@ -95,16 +119,4 @@ fn pace(client_rounds: u64, done: f64, elapsed: Duration) -> String {
         left => format!(", {} left", Span::from_nanos((left.max(1.0).round() * 1e9) as u64)),
     };
     format!(", {rate} client-rounds/s{left}")
-}
-
-fn message(stop: &Stop, ledger: &Ledger) -> String {
-    let (rounds, now, metrics) = ledger.progress();
-    let of = stop.rounds.map_or(String::new(), |all| format!("/{all}"));
-    let mut text = format!("round {rounds}{of}, {}", Span::from_nanos(now.nanos()));
-    for (metric, name) in [(Metric::TestAccuracy, "accuracy"), (Metric::TrainLoss, "loss")] {
-        if let Some(value) = metrics.get(metric) {
-            text.push_str(&format!(", {name} {value:.3}"));
-        }
-    }
-    text
 }

@@ -1,7 +1,9 @@
 //! `gruppetto export`, and the same for a run that has just ended.
 
 use super::{Problem, print};
-use crate::export::{write_parquet, write_tensorboard};
+#[cfg(feature = "parquet")]
+use crate::export::write_parquet;
+use crate::export::write_tensorboard;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +15,7 @@ pub(super) struct Exports {
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
     /// Write rounds.parquet and clients.parquet beside the CSV files
+    #[cfg(feature = "parquet")]
     #[arg(long)]
     parquet: bool,
 }
@@ -35,6 +38,7 @@ impl Exports {
             let plural = if runs == 1 { "" } else { "s" };
             text.push_str(&format!("{runs} run{plural} for TensorBoard in {}\n", to.display()));
         }
+        #[cfg(feature = "parquet")]
         if self.parquet {
             for file in write_parquet(folder).map_err(Problem::failed)? {
                 text.push_str(&format!("written to {}\n", file.display()));
@@ -48,8 +52,12 @@ impl Exports {
 pub(super) fn export(
     ExportArguments { run, exports }: &ExportArguments,
 ) -> Result<ExitCode, Problem> {
-    if exports.tensorboard.is_none() && !exports.parquet {
-        let text = "error: export to what?\n  = expected --tensorboard DIR, --parquet or both";
+    #[cfg(feature = "parquet")]
+    let (parquet, expected) = (exports.parquet, "--tensorboard DIR, --parquet or both");
+    #[cfg(not(feature = "parquet"))]
+    let (parquet, expected) = (false, "--tensorboard DIR");
+    if exports.tensorboard.is_none() && !parquet {
+        let text = format!("error: export to what?\n  = expected {expected}");
         return Err(Problem::usage(text));
     }
     print(&exports.write(run)?)?;

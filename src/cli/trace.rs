@@ -5,12 +5,12 @@ mod record;
 mod synth;
 
 use super::{Problem, print};
-use crate::device::trace::{
+use clap::{Args, Subcommand, ValueEnum};
+use fit::{FitArguments, fit_trace};
+use gruppetto_trace::{
     Direction, Format, ImportOptions, ImportSummary, Input, Mapping, TraceError, TraceWriter,
     import, inspect,
 };
-use clap::{Args, Subcommand, ValueEnum};
-use fit::{FitArguments, fit_trace};
 use record::{RecordArguments, record_run};
 use std::io::Write;
 use std::path::PathBuf;

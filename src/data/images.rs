@@ -1,9 +1,8 @@
 //! The image data sets that are known by name, and where they are looked for.
 
-use super::dataset::moments;
 use super::error::DataError;
 use super::file::{self, cifar, idx};
-use super::{Dataset, Features, Samples, Targets};
+use super::{Dataset, Features, Samples, Targets, moments};
 use std::path::{Path, PathBuf};
 
 /// A data set that is known by name.

@@ -62,7 +62,7 @@ impl Inspection {
     /// Looks at a task's data; `None` for tasks without samples.
     pub fn of(task: &TaskConfig, seed: u64) -> Result<Option<Inspection>, PartitionError> {
         Ok(match &task.kind {
-            TaskKind::Quadratic(_) => None,
+            TaskKind::Quadratic(_) | TaskKind::Plugin(_) => None,
             TaskKind::Synthetic(config) => {
                 let shards = config.init(seed, task.clients);
                 let count = |y: &[u32]| {

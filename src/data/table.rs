@@ -1,9 +1,8 @@
 //! Tables that a scenario names by file: npz, csv or libsvm.
 
-use super::dataset::moments;
 use super::error::{DataError, shown};
 use super::file::{self, Table, columns, npz, svm};
-use super::{Dataset, Features, NaturalClients, Samples, Targets};
+use super::{Dataset, Features, NaturalClients, Samples, Targets, moments};
 use crate::random::{Purpose, shuffle, stream};
 use std::path::{Path, PathBuf};
 
@@ -222,26 +221,6 @@ fn standardize(train: &mut [f32], test: &mut [f32], features: usize) {
             for x in part.iter_mut().skip(column).step_by(features) {
                 *x = ((f64::from(*x) - mean) / std) as f32;
             }
-        }
-    }
-}
-
-impl Samples {
-    /// These samples, in this order.
-    fn select(&self, which: &[u32], features: usize) -> Samples {
-        fn rows<T: Copy>(all: &[T], which: &[u32], width: usize) -> Vec<T> {
-            let row = |index: &u32| &all[*index as usize * width..][..width];
-            which.iter().flat_map(row).copied().collect()
-        }
-        Samples {
-            x: match &self.x {
-                Features::Bytes(x) => Features::Bytes(rows(x, which, features)),
-                Features::Floats(x) => Features::Floats(rows(x, which, features)),
-            },
-            y: match &self.y {
-                Targets::Classes(y) => Targets::Classes(rows(y, which, 1)),
-                Targets::Values(y) => Targets::Values(rows(y, which, 1)),
-            },
         }
     }
 }

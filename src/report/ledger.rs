@@ -10,10 +10,11 @@ use super::row_file::FileError;
 use super::summary::{TargetReached, Waited};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
-use crate::device::Turn;
+use crate::device::AvailabilityChange;
 use crate::metric::{Gradients, Metrics};
+use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
-use crate::record::{Account, ClientRow, Outcome, RoundRow, Weights};
+use crate::record::{Account, ClientRow, Outcome, RoundRow};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
@@ -28,12 +29,6 @@ pub struct Files {
     pub clients: Option<ClientsCsv>,
     /// `timeline.json.gz`, unless it is switched off.
     pub timeline: Option<Timeline>,
-}
-
-/// Hears of every round that closed, with those whose updates were used in it.
-pub trait Listener: Send {
-    /// A round closed. Weights are raw: the round says what scales them.
-    fn closed(&mut self, round: &RoundRow, used: &[ClientRow]);
 }
 
 /// An update of the open round.
@@ -54,9 +49,6 @@ pub struct Ledger {
     /// Which clients get rows; `None`: all.
     recorded: Option<Vec<bool>>,
     files: Option<Files>,
-    listener: Option<Box<dyn Listener>>,
-    /// Rows of the open round for the listener.
-    heard: Vec<ClientRow>,
     /// Rows that wait for the end of their round, which gives them their weight.
     waiting: Vec<ClientRow>,
     target: Option<(Target, TargetReached)>,
@@ -101,8 +93,6 @@ impl Ledger {
             classes,
             recorded: recorded(record, record_seed, clients),
             files,
-            listener: None,
-            heard: Vec::new(),
             waiting: Vec::new(),
             target: target.map(|target| (target, none)),
             by_class: vec![ByClass::default(); told_apart.len()],
@@ -125,101 +115,12 @@ impl Ledger {
         }
     }
 
-    /// Somebody else wants to hear of every round.
-    pub fn listen(&mut self, listener: Box<dyn Listener>) {
-        self.listener = Some(listener);
-    }
-
     /// Somebody will want to look at the run.
     pub fn gather(&mut self, gathering: Gathering) {
         self.gathering = Some(gathering);
     }
 
-    /// The model was measured before the first round.
-    pub fn began(&mut self, metrics: Metrics) {
-        if let Some(gathering) = &mut self.gathering {
-            gathering.measured(0, SimTime::ZERO, &metrics);
-        }
-        self.start = metrics;
-        self.metrics = metrics;
-    }
-
-    /// Clients came or went.
-    pub fn turned(&mut self, turns: &[Turn]) {
-        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            turns.iter().for_each(|turn| timeline.turned(turn));
-        }
-    }
-
-    /// Clients came back.
-    pub fn arrived(&mut self, rows: Vec<ClientRow>) {
-        if let Some(gathering) = &mut self.gathering {
-            gathering.arrived(&rows);
-        }
-        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            rows.iter().for_each(|row| timeline.arrived(row));
-        }
-        for row in &rows {
-            self.digest_row(row);
-            let class = self.told_apart.place(row.class);
-            self.by_class[class].arrived(row);
-            if row.outcome != Outcome::Unfinished {
-                self.local_steps += row.tau;
-            }
-            if row.outcome == Outcome::Used {
-                let (tau, staleness, compute) = (row.tau, row.staleness, row.compute.nanos());
-                self.open.push(Open { class, tau, staleness, compute });
-            }
-        }
-        if self.listener.is_some() {
-            self.heard.extend(rows.iter().filter(|row| row.outcome == Outcome::Used).cloned());
-        }
-        let files = self.files.as_ref().and_then(|files| files.clients.as_ref());
-        match (&self.recorded, files) {
-            (_, None) => {}
-            (None, _) if self.waiting.is_empty() => self.waiting = rows,
-            (None, _) => self.waiting.extend(rows),
-            (Some(chosen), _) => {
-                let kept = rows.into_iter().filter(|row| chosen[row.client as usize]);
-                self.waiting.extend(kept);
-            }
-        }
-    }
-
-    /// A round closed.
-    pub fn closed(&mut self, row: &RoundRow) -> Result<(), FileError> {
-        if let Some(listener) = &mut self.listener {
-            listener.closed(row, &self.heard);
-            self.heard.clear();
-        }
-        self.rounds = row.round;
-        self.waited.add(row.waited);
-        for Open { class, tau, staleness, compute } in self.open.drain(..) {
-            self.by_class[class].used(tau, staleness);
-            self.used.add(Used { count: 1, tau: [tau; 3], compute: compute.into() });
-        }
-        if let Some(gathering) = &mut self.gathering {
-            gathering.closed(row);
-        }
-        self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
-        for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
-            self.digest.update(&bits.to_le_bytes());
-        }
-        if let Some(metrics) = row.metrics {
-            self.measured(row.closed, &Measured { metrics, gradients: row.gradients });
-        }
-        self.now = row.closed;
-        self.write_waiting(row.weight_scale)?;
-        let Some(files) = &mut self.files else { return Ok(()) };
-        if let Some(timeline) = &mut files.timeline {
-            timeline.closed(row);
-            timeline.tick()?;
-        }
-        files.rounds.add(&self.prefix, row)
-    }
-
-    /// The model was measured.
-    pub fn measured(&mut self, now: SimTime, Measured { metrics, gradients }: &Measured) {
+    fn note_metrics(&mut self, now: SimTime, Measured { metrics, gradients }: &Measured) {
         if let Some(gradients) = gradients {
             self.gradients = Some(*gradients);
             self.spread.add(gradients.of_surrogate, gradients.mean_square);
@@ -241,42 +142,11 @@ impl Ledger {
         }
     }
 
-    /// The run ended at `now`, with the meter read afresh.
-    pub fn ended(
-        &mut self,
-        now: SimTime,
-        accounts: Vec<Account>,
-        consistency: Consistency,
-        weights: Weights,
-    ) {
-        self.now = now;
-        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            timeline.ended(now);
-        }
-        self.accounts = accounts;
-        self.consistency = consistency;
-        if let Some(gathering) = &mut self.gathering {
-            gathering.ended(weights);
-        }
-        self.give_up_open();
-    }
-
     /// The open round will not close: its updates were for nothing.
     fn give_up_open(&mut self) {
         for Open { class, compute, .. } in self.open.drain(..) {
             self.by_class[class].unfinished(compute);
         }
-    }
-
-    /// Participations so far.
-    pub fn client_rounds(&self) -> u64 {
-        let over: u64 = self.by_class.iter().flat_map(|class| class.outcomes).sum();
-        over + self.open.len() as u64
-    }
-
-    /// Rounds closed so far, the time, and the last metrics: what a progress bar shows.
-    pub fn progress(&self) -> (u64, SimTime, &Metrics) {
-        (self.rounds, self.now, &self.metrics)
     }
 
     /// Gives the files back, with everything in them that is known; rows of a round that never
@@ -327,6 +197,100 @@ impl Ledger {
             }
             clients.tick()?;
         }
+        Ok(())
+    }
+}
+
+impl Observer for Ledger {
+    fn started(&mut self, metrics: &Metrics) -> Result<(), ObserverError> {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.measured(0, SimTime::ZERO, metrics);
+        }
+        self.start = *metrics;
+        self.metrics = *metrics;
+        Ok(())
+    }
+
+    fn availability(&mut self, changes: &[AvailabilityChange]) -> Result<(), ObserverError> {
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            changes.iter().for_each(|change| timeline.availability_changed(change));
+        }
+        Ok(())
+    }
+
+    fn arrived(&mut self, rows: &[ClientRow]) -> Result<(), ObserverError> {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.arrived(rows);
+        }
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            rows.iter().for_each(|row| timeline.arrived(row));
+        }
+        for row in rows {
+            self.digest_row(row);
+            let class = self.told_apart.place(row.class);
+            self.by_class[class].arrived(row);
+            if row.outcome != Outcome::Unfinished {
+                self.local_steps += row.tau;
+            }
+            if row.outcome == Outcome::Used {
+                let (tau, staleness, compute) = (row.tau, row.staleness, row.compute.nanos());
+                self.open.push(Open { class, tau, staleness, compute });
+            }
+        }
+        let files = self.files.as_ref().and_then(|files| files.clients.as_ref());
+        match (&self.recorded, files) {
+            (_, None) => {}
+            (None, _) => self.waiting.extend_from_slice(rows),
+            (Some(chosen), _) => {
+                self.waiting.extend(rows.iter().filter(|row| chosen[row.client as usize]));
+            }
+        }
+        Ok(())
+    }
+
+    fn closed(&mut self, row: &RoundRow) -> Result<(), ObserverError> {
+        self.rounds = row.round;
+        self.waited.add(row.waited);
+        for Open { class, tau, staleness, compute } in self.open.drain(..) {
+            self.by_class[class].used(tau, staleness);
+            self.used.add(Used { count: 1, tau: [tau; 3], compute: compute.into() });
+        }
+        if let Some(gathering) = &mut self.gathering {
+            gathering.closed(row);
+        }
+        self.consistency = Consistency { chi2: row.chi2, missing_mass: row.missing_mass };
+        for bits in [row.round, row.closed.nanos(), row.arrived as u64, row.tau_eff.to_bits()] {
+            self.digest.update(&bits.to_le_bytes());
+        }
+        if let Some(metrics) = row.metrics {
+            self.note_metrics(row.closed, &Measured { metrics, gradients: row.gradients });
+        }
+        self.now = row.closed;
+        self.write_waiting(row.weight_scale)?;
+        let Some(files) = &mut self.files else { return Ok(()) };
+        if let Some(timeline) = &mut files.timeline {
+            timeline.closed(row);
+            timeline.tick()?;
+        }
+        Ok(files.rounds.add(&self.prefix, row)?)
+    }
+
+    fn measured(&mut self, now: SimTime, measured: &Measured) -> Result<(), ObserverError> {
+        self.note_metrics(now, measured);
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {
+        self.now = end.now;
+        if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            timeline.ended(end.now);
+        }
+        self.accounts = end.accounts.clone();
+        self.consistency = end.consistency;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.ended(end.weights.clone());
+        }
+        self.give_up_open();
         Ok(())
     }
 }

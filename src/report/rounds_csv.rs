@@ -29,7 +29,8 @@ impl RoundsCsv {
             integer(out, row.arrived);
             float(out, row.tau_eff);
             row.tau.iter().for_each(|tau| float(out, *tau));
-            float(out, row.chi2);
+            // Unknown with an optimiser that collects updates.
+            optional(out, Some(row.chi2).filter(|chi2| !chi2.is_nan()));
             float(out, row.missing_mass);
             let metrics = row.metrics.unwrap_or_default();
             Metric::ALL.iter().for_each(|metric| optional(out, metrics.get(*metric)));

@@ -8,7 +8,7 @@
 
 use super::row_file::FileError;
 use crate::clock::{SimTime, Span};
-use crate::device::Turn;
+use crate::device::AvailabilityChange;
 use crate::record::{ClientRow, Leg, Outcome, RoundRow};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -52,7 +52,7 @@ struct Run {
     /// Clients that came back since.
     returned: usize,
     /// Comings and goings that are not told yet, by client.
-    turns: BTreeMap<u32, Vec<Turn>>,
+    turns: BTreeMap<u32, Vec<AvailabilityChange>>,
 }
 
 /// What is known of a client.
@@ -105,7 +105,7 @@ impl Timeline {
     }
 
     /// A client that is shown came or went.
-    pub fn turned(&mut self, turn: &Turn) {
+    pub fn availability_changed(&mut self, turn: &AvailabilityChange) {
         if self.run.left > 0 {
             self.run.turns.entry(turn.client).or_default().push(*turn);
         }
@@ -233,7 +233,7 @@ impl Timeline {
     fn between(&mut self, track: (u64, u64), client: u32, from: SimTime, to: SimTime) {
         let mut turns = self.run.turns.remove(&client).unwrap_or_default();
         let later = turns.split_off(turns.partition_point(|turn| turn.at <= to));
-        // Whoever goes after `to`, or has not turned at all, was there.
+        // Whoever goes after `to`, or has not turned up at all, was there.
         let (mut at, mut here) = (from, true);
         let mut tell = |at: &mut SimTime, until: SimTime, here: bool| {
             if until > *at {
@@ -248,8 +248,8 @@ impl Timeline {
         }
         tell(&mut at, to, here);
         // Away at the end: so it is when the rest is told.
-        let gone = (!here).then_some(Turn { at: to, client, here });
-        let rest: Vec<Turn> = gone.into_iter().chain(later).collect();
+        let gone = (!here).then_some(AvailabilityChange { at: to, client, here });
+        let rest: Vec<AvailabilityChange> = gone.into_iter().chain(later).collect();
         if !rest.is_empty() {
             self.run.turns.insert(client, rest);
         }

@@ -1,28 +1,24 @@
 //! From a validated plan to something that can be run.
 
 use super::trainer::trainer;
-use crate::aggregate::{Participation, Weighting};
-use crate::client::{Habits, World};
+use crate::aggregate::{Participation, ServerOptimizer, Weighting, WeightingConfig};
+use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
-use crate::compress::{Compression, Packer};
-use crate::data::{
-    Backend, FilesConfig, Init, PartitionError, SyntheticConfig, TaskConfig, TaskKind,
-};
-use crate::device::{Demand, Device, Effect, Effort, EventConfig, FleetError, Payload};
-use crate::policy::{Selector, Workload};
+use crate::compress::Packer;
+use crate::data::{Backend, FilesConfig, Init, ShareError, SyntheticConfig, TaskConfig, TaskKind};
+use crate::device::{Effect, EventConfig};
+use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
+use crate::policy::{Closing, Selection};
 use crate::report::{LoadError, load_tensors};
-use crate::scenario::Plan;
-use crate::server::{Agenda, Attendance, Server, Setup, Training};
-use crate::train::kernel::SoftmaxShape;
-use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer};
+use crate::scenario::{DrawError, Drawn, Plan};
+use crate::server::{Attendance, EventSchedule, Server, Setup};
+use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
+use gruppetto_kernels::SoftmaxShape;
 use std::sync::Arc;
 
 /// A run cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A device is impossible.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
     /// An event lies behind the end of the clock.
     #[error("[[event]]: {0}")]
     Event(#[from] TimeOverflow),
@@ -33,16 +29,22 @@ pub enum BuildError {
     #[error("[task] init: {}: {source}", path.display())]
     #[allow(missing_docs)]
     Init { path: std::path::PathBuf, source: TensorError },
-    /// The data cannot be spread over the clients with this seed.
-    #[error("[task.partition]: {0}")]
-    Partition(#[from] PartitionError),
+    /// The clients and their devices cannot be drawn with this seed.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
+    /// The data cannot be divided among the clients with this seed.
+    #[error(transparent)]
+    Shares(#[from] ShareError),
+    /// A plug-in refuses.
+    #[error("plug-in: {0}")]
+    Plugin(#[from] PluginError),
     /// The model needs libtorch.
     #[error("[task] model: \"{0}\" needs libtorch, and this program was built without it")]
     NoTorch(&'static str),
     /// libtorch cannot do what is asked.
     #[cfg(feature = "torch")]
     #[error(transparent)]
-    Torch(#[from] crate::train::torch::TorchError),
+    Torch(#[from] gruppetto_torch::TorchError),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -53,7 +55,7 @@ pub struct Built {
     /// The server.
     pub server: Server,
     /// The clients' side.
-    pub world: World,
+    pub client_side: ClientSide,
     /// The task and its workers; `None` if the schedule alone is run.
     pub training: Option<Training>,
 }
@@ -81,24 +83,14 @@ pub fn build(
 
 /// Puts a run together around a trainer that may be anybody's.
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
-    let shares = plan.task.shares(seed)?;
-    let p: Arc<[f64]> = shares.p.into();
-    let workload = Workload::new(&plan.client, seed, shares.samples);
-    let effort = |client: usize| {
-        let samples = workload.batch(client as u32);
-        Effort { samples: samples as f64, flops: plan.task.flops(samples) }
-    };
-    let wires = !plan.events.is_empty()
-        || plan.fleet.server_uplink.is_some()
-        || plan.fleet.server_downlink.is_some();
-    let demand = Demand { payload: payload(plan), effort: &effort, wires };
-    let fleet = plan.fleet.init(seed, plan.task.clients, &demand)?;
+    let drawn = plan.draw(seed)?;
     let start = match &training {
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
-    let profile = |client| profile(&fleet.devices[client as usize], workload.typical_steps(client));
-    let selector = Selector::new(&plan.server, seed, p.clone(), profile);
+    let policies = Policies::new(plan, seed, &drawn, start.len())?;
+    let Policies { selection, closing, weighting, optimizer } = policies;
+    let Drawn { p, workload, fleet } = drawn;
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
     let classes: Arc<[u16]> = fleet.devices.iter().map(|device| device.class).collect();
@@ -108,60 +100,91 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     };
     let scripted = plan.events.iter().any(concerns_presence);
     let presence = plan.fleet.presence(seed, &fleet, scripted);
-    let mut attendance = Attendance::new(presence, classes.clone());
-    let agenda = Agenda::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
-    let script = agenda.script();
+    let mut attendance = Attendance::new(presence, classes.clone(), p.clone(), selection.needs());
+    let schedule =
+        EventSchedule::new(&plan.events, seed, &classes, |absence| attendance.add(absence))?;
+    let script = schedule.script();
     let server = Server::new(Setup {
         config,
         stop,
-        selector,
+        selection,
+        closing,
+        weighting,
+        optimizer,
         training: training.clone(),
         p,
         x: start,
         recipe: recipe.clone(),
         variance_reduction: plan.client.variance_reduction,
         attendance,
-        agenda,
+        schedule,
         error_feedback: plan.client.packing.error_feedback,
     });
     let packer = Packer { packing: plan.client.packing, parameters: plan.task.parameters(), seed };
     let flops = plan.task.flops(0);
-    let world = World {
+    let client_side = ClientSide {
         seed,
-        habits: Habits::new(seed, &fleet),
+        history: DeviceHistory::new(seed, &fleet),
         fleet,
         script,
         scripted: !plan.events.is_empty(),
-        payload: payload(plan),
+        payload: plan.payload(),
         flops: [flops, plan.task.flops(1) - flops],
         server_uplink: plan.fleet.server_uplink,
         server_downlink: plan.fleet.server_downlink,
         workload,
         recipe,
+        foreign_law: foreign_law(plan, seed)?,
         packer,
         training: training.clone(),
     };
-    Ok(Built { server, world, training })
+    Ok(Built { server, client_side, training })
 }
 
-/// How long a client's round takes when nothing disturbs it, in nanoseconds; with work until the
-/// deadline, which all rounds take, how long one of its steps does.
-fn profile(device: &Device, steps: Option<u64>) -> u64 {
-    let transfers = || device.download.nanos().saturating_add(device.upload.nanos());
-    match steps {
-        None => device.step.nanos(),
-        Some(steps) => device.step.nanos().saturating_mul(steps).saturating_add(transfers()),
+/// The policies of a run: built in, or the user's.
+struct Policies {
+    selection: Selection,
+    closing: Box<dyn Closing>,
+    weighting: Box<dyn Weighting>,
+    optimizer: Box<dyn ServerOptimizer>,
+}
+
+impl Policies {
+    fn new(plan: &Plan, seed: u64, drawn: &Drawn, len: usize) -> Result<Self, BuildError> {
+        let ChosenPlugins { selector, closing, weighting, optimizer, .. } = &plan.plugins;
+        let view = (!plan.plugins.is_empty()).then(|| plan.fleet_view(seed, drawn));
+        let (server, view) = (&plan.server, view.as_ref());
+        let selector =
+            either(server.scheme.init(&drawn.p, |client| drawn.profile(client)), selector, view)?;
+        let selection = Selection::new(server, seed, selector, drawn.p.clone());
+        Ok(Policies {
+            closing: either(server.close.init(), closing, view)?,
+            weighting: either(server.rule.init(selection.draw()), weighting, view)?,
+            optimizer: either(server.optimizer.init(len), optimizer, view)?,
+            selection,
+        })
     }
 }
 
-/// What travels to a client and back: single-precision parameters, and with variance reduction as
-/// many again. Whatever goes up is compressed.
-pub(super) fn payload(plan: &Plan) -> Payload {
-    let parameters = plan.task.parameters();
-    let (down, up) = plan.client.variance_reduction.map_or((1, 1), |method| method.payload());
-    let bits = |compression: Compression| compression.bits(parameters);
-    let squeezed = bits(plan.client.packing.compression);
-    Payload { down: down * bits(Compression::None), up: up * squeezed }
+/// The trainer of a plug-in, which may follow a law of its own even where nothing is trained.
+fn foreign_law(plan: &Plan, seed: u64) -> Result<Option<Arc<dyn Trainer>>, BuildError> {
+    Ok(match &plan.task.kind {
+        TaskKind::Plugin(plugin) => Some(plugin.trainer(seed)?),
+        _ => None,
+    })
+}
+
+/// What is built in, or the plug-in that was chosen instead.
+fn either<T: ?Sized>(
+    built_in: Option<Box<T>>,
+    chosen: &Option<Chosen<T>>,
+    view: Option<&FleetView>,
+) -> Result<Box<T>, BuildError> {
+    match (built_in, chosen, view) {
+        (Some(built_in), ..) => Ok(built_in),
+        (None, Some(chosen), Some(view)) => Ok(chosen.make(view)?),
+        _ => unreachable!("a policy is built in or a plug-in"),
+    }
 }
 
 /// Entries of a parameter vector as trainers keep it, padding included.
@@ -179,7 +202,7 @@ fn softmax_shape(task: &TaskConfig) -> Option<SoftmaxShape> {
         TaskKind::Files(FilesConfig { data, backend: Backend::Native, .. }) => {
             Some(SoftmaxShape { features: data.features(), classes: data.classes })
         }
-        TaskKind::Files(_) => None,
+        TaskKind::Files(_) | TaskKind::Plugin(_) => None,
     }
 }
 
@@ -211,7 +234,7 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
         }
         #[cfg(feature = "torch")]
         (TaskKind::Files(FilesConfig { model, data, .. }), None) => {
-            let wanted = crate::train::torch::tensor_shapes(model, data)?;
+            let wanted = gruppetto_torch::tensor_shapes(model, data)?;
             wanted
                 .iter()
                 .try_for_each(|(name, shape)| Tensor::find(&tensors, name, shape).map(drop))
@@ -226,11 +249,12 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
 }
 
 /// Weighting and participation in words, for those who read a plan.
-pub(super) fn rule_in_words(weighting: Weighting, participation: Participation) -> String {
+pub(super) fn rule_in_words(weighting: WeightingConfig, participation: Participation) -> String {
     let weighting = match weighting {
-        Weighting::FedNova => "FedNova",
-        Weighting::FedAvg => "FedAvg",
-        Weighting::Uniform => "uniform",
+        WeightingConfig::FedNova => "FedNova",
+        WeightingConfig::FedAvg => "FedAvg",
+        WeightingConfig::Uniform => "uniform",
+        WeightingConfig::Plugin => "a plug-in",
     };
     let participation = match participation {
         Participation::Renormalize => "renormalised over those who arrive",

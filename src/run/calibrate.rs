@@ -83,6 +83,7 @@ fn model(plan: &Plan) -> &'static str {
         TaskKind::Quadratic(_) => "quadratic",
         TaskKind::Synthetic(_) => "softmax",
         TaskKind::Files(FilesConfig { model, .. }) => model.name(),
+        TaskKind::Plugin(_) => "plug-in",
     }
 }
 

@@ -73,7 +73,7 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
     // shares. A file of initial parameters that cannot be read is told of when the scenario is run.
     let surrogate = match &plan.task.kind {
         TaskKind::Quadratic(config) => Some(config.init(seed, weights)),
-        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
+        _ => None,
     };
     let trainer = trainer(plan, seed, DeviceChoice::Auto).ok();
     let gap = trainer.and_then(|trainer| start(plan, seed, &*trainer).ok()).zip(surrogate);

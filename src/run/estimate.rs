@@ -1,6 +1,6 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
-use super::build::{BuildError, Built, build, payload, rule_in_words, stored_parameters};
+use super::build::{BuildError, Built, build, rule_in_words, stored_parameters};
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
 use crate::policy::Close;
@@ -58,7 +58,7 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built { mut server, world, .. } = build(plan, seed, 0, None)?;
+    let Built { mut server, client_side, .. } = build(plan, seed, 0, None)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
     let (mut vanished, mut offline) = (0, 0);
     let mut overflow = None;
@@ -77,10 +77,11 @@ fn estimate_one(
         Ok(Opening::Nobody | Opening::Wait(_)) => waits = None,
         Ok(Opening::Asked(selected)) => {
             asked = selected.len();
+            let closes = server.wake();
             for selected in selected {
                 let request = server.send_off(selected, opens);
-                let errand = server.errand(selected.client, server.round());
-                match world.set_out(server.round().clone(), request, errand) {
+                let context = server.client_context(selected.client, server.round());
+                match client_side.set_out(server.round().clone(), request, context) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
                     Ok(arrival) if arrival.lost == Some(Outcome::Offline) => offline += 1,
                     Ok(arrival) if arrival.lost.is_some() => vanished += 1,
@@ -88,8 +89,7 @@ fn estimate_one(
                     Ok(arrival) => {
                         taus.push(arrival.way.tau);
                         arrivals.push(arrival.way.arrives.since(opens));
-                        let deadline = arrival.round.deadline;
-                        late += usize::from(deadline.is_some_and(|d| arrival.way.arrives > d));
+                        late += usize::from(closes.is_some_and(|at| arrival.way.arrives > at));
                     }
                 }
             }
@@ -109,6 +109,7 @@ fn estimate_one(
         Close::Deadline(deadline) if arrivals.len() < asked => deadline,
         Close::Deadline(deadline) => deadline.min(longest),
         Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
+        Close::Plugin(_) => longest,
     };
     let by_time = plan
         .stop
@@ -124,9 +125,9 @@ fn estimate_one(
         variant: name.into(),
         rule: rule_in_words(plan.server.rule.weighting, plan.server.rule.participation),
         clients: plan.task.clients,
-        classes: world.fleet.class_names().into_iter().zip(counts).collect(),
+        classes: client_side.fleet.class_names().into_iter().zip(counts).collect(),
         parameters: plan.task.parameters(),
-        payload: payload(plan),
+        payload: plan.payload(),
         asked,
         tau,
         no_step,
@@ -140,7 +141,7 @@ fn estimate_one(
         by_time: rounds.is_some() && rounds == by_time && rounds != plan.stop.rounds,
         rounds,
         state: state(plan),
-        memory: memory(plan, &world.workload, asked, threads),
+        memory: memory(plan, &client_side.workload, asked, threads),
         overflow,
     })
 }

@@ -1,13 +1,15 @@
 //! One run of a scenario: a variant with a seed.
 
 use super::{Builder, Built, Error, run_name, schedule};
-use crate::actors::{Finished, Interrupt, Pacemaker, Progress, Simulation, simulate};
+use crate::actors::{ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::SimTime;
+use crate::observer::Observer;
 use crate::report::{
     Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, Summary, VariantSummary,
     save_tensors,
 };
 use crate::scenario::{Scenario, Variant};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
@@ -18,7 +20,7 @@ pub(super) struct One<'a> {
     pub(super) variant: &'a Variant,
     pub(super) seed: u64,
     pub(super) builder: Builder<'a>,
-    pub(super) pacemaker: Pacemaker,
+    pub(super) clock_mode: ClockMode,
     pub(super) folder: Option<&'a RunFolder>,
     /// How much of it can be shown; `None`: nothing.
     pub(super) detail: Option<Detail>,
@@ -30,19 +32,19 @@ impl One<'_> {
     pub(super) fn run(
         &self,
         files: &mut Option<Files>,
-        progress: Option<Progress>,
+        others: Vec<Box<dyn Observer>>,
         (summary, findings): (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
         let began = Instant::now();
         let plan = &self.variant.plan;
         let wrong = |source| Error::Build { variant: self.variant.name.clone(), source };
         let built = (self.builder)(plan, self.seed).map_err(wrong)?;
-        let Built { mut server, world, training } = built;
-        let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
+        let Built { mut server, client_side, training } = built;
+        let (classes, sizes) = (client_side.fleet.class_names(), client_side.fleet.class_sizes());
         let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
         if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
             timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
-            server.keep_diary(timeline.shown());
+            server.log_availability(timeline.shown());
         }
         let mut ledger = Ledger::new(
             &self.variant.name,
@@ -52,21 +54,28 @@ impl One<'_> {
             (self.scenario.record_clients, self.scenario.seed),
             files.take(),
         );
-        let survey = match self.scenario.asks_for_schedule() {
-            true => Some(schedule::listen(plan, self.seed, &mut ledger).map_err(wrong)?),
-            false => None,
-        };
         if let Some(detail) = self.detail {
             ledger.gather(Gathering::new(detail, plan.task.clients, marks));
         }
+        let survey = match self.scenario.asks_for_schedule() {
+            true => Some(schedule::survey(plan, self.seed).map_err(wrong)?),
+            false => None,
+        };
+        let ledger = Arc::new(Mutex::new(ledger));
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        // What is written down first; what looks at it may fail.
+        observers.push(Box::new(ledger.clone()));
+        observers.extend(survey.iter().map(|survey| Box::new(survey.clone()) as Box<dyn Observer>));
+        observers.extend(others);
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-        let (seed, pacemaker) = (self.seed, self.pacemaker);
+        let (seed, clock_mode) = (self.seed, self.clock_mode);
         let interrupt = self.interrupt.clone();
         let simulation =
-            Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
+            Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
-        let Finished { parameters, mut ledger, result } = simulate(simulation).map_err(fail)?;
+        let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
+        let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let returned = ledger.take_files();
         let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -118,10 +127,10 @@ impl One<'_> {
 /// Timers of the operating system tick in milliseconds: steps that are shorter than that in real time
 /// take longer than they should, and there are fewer of them.
 fn warn_if_too_fast(simulation: &Simulation) {
-    let Pacemaker::Wall(speedup) = simulation.pacemaker else {
+    let ClockMode::Wall(speedup) = simulation.clock_mode else {
         return;
     };
-    let steps = simulation.world.fleet.devices.iter().map(|device| device.step.seconds());
+    let steps = simulation.client_side.fleet.devices.iter().map(|device| device.step.seconds());
     let real = steps.fold(f64::INFINITY, f64::min) / speedup;
     if real < 0.002 {
         warn!(

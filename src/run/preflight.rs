@@ -4,7 +4,7 @@ use super::build::{check_start, stored_parameters};
 use crate::data::TaskKind;
 use crate::device::ClassConfig;
 use crate::memory;
-use crate::policy::{Close, Work};
+use crate::policy::{Close, WorkConfig};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 
@@ -17,7 +17,7 @@ pub fn check_device(choice: DeviceChoice) -> Result<(), String> {
         return Ok(());
     }
     #[cfg(feature = "torch")]
-    return crate::train::torch::check_device(choice).map_err(|error| format!("error: {error}"));
+    return gruppetto_torch::check_device(choice).map_err(|error| format!("error: {error}"));
     #[cfg(not(feature = "torch"))]
     Err("error: --device cuda: this program was built without libtorch\n  \
          = help: make torch builds one with it"
@@ -67,7 +67,8 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
 
 /// Steps of the fastest class's typical device, where the deadline alone ends the work.
 fn steps_until_deadline(plan: &Plan) -> Option<f64> {
-    let (Work::UntilDeadline, Close::Deadline(deadline)) = (&plan.client.work, plan.server.close)
+    let (WorkConfig::UntilDeadline, Close::Deadline(deadline)) =
+        (&plan.client.work, plan.server.close)
     else {
         return None;
     };
@@ -86,7 +87,7 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
         return schedule;
     }
     let typical = match &plan.task.kind {
-        TaskKind::Quadratic(_) | TaskKind::Files(_) => 0.0,
+        TaskKind::Quadratic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => 0.0,
         TaskKind::Synthetic(task) => task.size.typical(),
     };
     let data = plan.task.data_bytes(clients * typical);

@@ -13,12 +13,13 @@ mod times;
 mod told;
 mod trips;
 
-use super::build::{BuildError, assemble, payload};
+use super::build::{BuildError, assemble};
 use crate::clock::TimeOverflow;
-use crate::device::trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use crate::device::{Effect, EventConfig, FleetConfig};
+use crate::plugins::Plugins;
 use crate::policy::Close;
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
+use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;
 use player::Player;
 use std::path::Path;
@@ -76,7 +77,7 @@ pub enum RecordError {
 pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
     let summary = Told::read(&run.join("summary.json"))?;
     let path = run.join("scenario.toml");
-    let scenario = Scenario::load(&path, &[], None)?;
+    let scenario = Scenario::load(&path, &Plugins::new())?;
     let (variant, seed) = choose(&scenario, choice)?;
     let csv = run.join("clients.csv");
     if scenario.record_clients != RecordClients::All {
@@ -104,13 +105,13 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     }
     let rounds = Rounds::read(&run.join("rounds.csv"), name, plan)?;
     let dues = Dues::of(plan, &parts, &rounds)?;
-    let mut world = assemble(plan, seed, None)?.world;
-    world.script = script(plan, seed, &world.fleet, &rounds)?;
+    let mut client_side = assemble(plan, seed, None)?.client_side;
+    client_side.script = script(plan, seed, &client_side.fleet, &rounds)?;
     let end = parts.all.iter().map(Part::end).max().unwrap_or(0);
-    let comings = comings(plan, seed, &world.fleet, &rounds, end)?;
+    let comings = comings(plan, seed, &client_side.fleet, &rounds, end)?;
     let player = Player {
-        payload: payload(plan),
-        world: &world,
+        payload: plan.payload(),
+        client_side: &client_side,
         dues: &dues,
         one_by_one: plan.server.close.is_asynchronous(),
         digits: (plan.task.clients - 1).to_string().len().max(4),

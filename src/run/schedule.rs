@@ -5,22 +5,16 @@ use super::build::BuildError;
 use super::survey::Survey;
 use super::theory::{fixed_point, problem};
 use crate::data::TaskKind;
-use crate::report::{Ledger, RestSummary, ScheduleSummary};
+use crate::report::{RestSummary, ScheduleSummary};
 use crate::scenario::Plan;
 use crate::theory::Averages;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Has a run surveyed.
-pub(super) fn listen(
-    plan: &Plan,
-    seed: u64,
-    ledger: &mut Ledger,
-) -> Result<Arc<Mutex<Survey>>, BuildError> {
+/// A survey of a run: one handle observes it, the other is kept.
+pub(super) fn survey(plan: &Plan, seed: u64) -> Result<Arc<Mutex<Survey>>, BuildError> {
     let p = plan.task.shares(seed)?.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
-    let survey = Survey::new(p, plan.client.recipe.clone(), quadratic);
-    ledger.listen(Box::new(survey.clone()));
-    Ok(survey)
+    Ok(Survey::new(p, plan.client.recipe.clone(), quadratic))
 }
 
 /// What the survey found; `x` is where the model ended, if there is one.

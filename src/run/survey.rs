@@ -1,11 +1,12 @@
 //! Listens to a schedule and gathers what the theory needs of it.
 
-use crate::record::{ClientRow, RoundRow};
-use crate::report::Listener;
+use crate::clock::SimTime;
+use crate::observer::{Observer, ObserverError, RunEnd};
+use crate::record::{ClientRow, Outcome, RoundRow};
 use crate::solver::{Accumulation, Recipe, Solver};
 use crate::theory::{Budget, Consistency, Meter, Participant, RestingPoint, Round, Rounds};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What a schedule made of everybody's work.
 pub struct Survey {
@@ -29,6 +30,9 @@ pub struct Survey {
     taus: Vec<(u64, u64)>,
     /// Norms of a by class and τ, at the present learning rate.
     norms: BTreeMap<(u16, u64), Accumulation>,
+    /// Updates that count in the open round.
+    used: Vec<ClientRow>,
+    ended: SimTime,
 }
 
 impl Survey {
@@ -44,11 +48,18 @@ impl Survey {
             latest: vec![0; p.len()],
             classes: BTreeMap::new(),
             norms: BTreeMap::new(),
+            used: Vec::new(),
+            ended: SimTime::ZERO,
             p,
             recipe,
             lr,
             taus,
         }))
+    }
+
+    /// When the schedule ended.
+    pub fn ended(&self) -> SimTime {
+        self.ended
     }
 
     /// p_i.
@@ -124,9 +135,22 @@ impl Survey {
     }
 }
 
-/// The simulation tells one handle, whoever asked keeps the other.
-impl Listener for Arc<Mutex<Survey>> {
-    fn closed(&mut self, round: &RoundRow, used: &[ClientRow]) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).hear(round, used);
+impl Observer for Survey {
+    fn arrived(&mut self, rows: &[ClientRow]) -> Result<(), ObserverError> {
+        self.used.extend(rows.iter().filter(|row| row.outcome == Outcome::Used));
+        Ok(())
+    }
+
+    fn closed(&mut self, round: &RoundRow) -> Result<(), ObserverError> {
+        let used = std::mem::take(&mut self.used);
+        self.hear(round, &used);
+        self.used = used;
+        self.used.clear();
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {
+        self.ended = end.now;
+        Ok(())
     }
 }

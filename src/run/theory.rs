@@ -12,14 +12,14 @@ pub use prediction::{
 use super::build::{BuildError, Built, build};
 use super::survey::Survey;
 use super::{Assumptions, Error, constants};
-use crate::actors::{Interrupt, Pacemaker, Simulation, simulate};
-use crate::aggregate::{OptimizerConfig, Weighting};
+use crate::actors::{ClockMode, Interrupt, Simulation, simulate};
+use crate::aggregate::{OptimizerConfig, WeightingConfig};
 use crate::clock::SimTime;
 use crate::compress::Compression;
 use crate::data::{Quadratic, TaskKind};
+use crate::observer::Observer;
 use crate::policy::Late;
-use crate::report::Ledger;
-use crate::scenario::{Plan, RecordClients, Scenario, Variant};
+use crate::scenario::{Plan, Scenario, Variant};
 use crate::solver::VarianceReduction;
 use crate::theory::{Averages, Constants, FedProx, TrueBound, theorem_lr};
 use std::sync::{Arc, PoisonError};
@@ -33,27 +33,21 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let (plan, seed, name) = (&variant.plan, scenario.seed, variant.name.clone());
     let wrong = |source: BuildError| Error::Build { variant: name.clone(), source };
     let failed = |source| Error::Run { variant: name.clone(), source };
-    let Built { server, world, .. } = build(plan, seed, 0, None).map_err(wrong)?;
+    let Built { server, client_side, .. } = build(plan, seed, 0, None).map_err(wrong)?;
     let shares = plan.task.shares(seed).map_err(|error| wrong(error.into()))?;
     let p: Arc<[f64]> = shares.p.into();
     let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
-    let (classes, sizes) = (world.fleet.class_names(), world.fleet.class_sizes());
-    let record = (RecordClients::Off, seed);
-    let mut ledger = Ledger::new(&name, seed, (classes, &sizes), None, record, None);
-    ledger.listen(Box::new(survey.clone()));
+    let observers: Vec<Box<dyn Observer>> = vec![Box::new(survey.clone())];
     let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-    let pacemaker = Pacemaker::Virtual;
-    let progress = None;
+    let clock_mode = ClockMode::Virtual;
     let interrupt = Interrupt::default();
-    let run = Simulation { seed, server, world, ledger, pacemaker, stop_time, progress, interrupt };
+    let run = Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
     let finished = simulate(run).map_err(failed)?;
     finished.result.map_err(failed)?;
-    let (_, now, _) = finished.ledger.progress();
-    let now = now.seconds();
-    drop(finished.ledger);
-    let survey = Arc::into_inner(survey).expect("the ledger is gone");
+    let survey = Arc::into_inner(survey).expect("observers are dropped when a run ends");
     let survey = survey.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let now = survey.ended().seconds();
     Ok(match conclude(plan, seed, &name, now, survey, &p, given) {
         Some(prediction) => Outlook::Predicted(Box::new(prediction)),
         None => {
@@ -169,7 +163,7 @@ fn largest_stretch(plan: &Plan) -> Option<f64> {
 pub(super) fn problem(plan: &Plan, seed: u64, p: &[f64]) -> Option<Quadratic> {
     match &plan.task.kind {
         TaskKind::Quadratic(config) => Some(config.init(seed, p)),
-        TaskKind::Synthetic(_) | TaskKind::Files(_) => None,
+        _ => None,
     }
 }
 
@@ -183,7 +177,7 @@ pub(super) fn fixed_point(plan: &Plan, problem: &Quadratic, survey: &Survey) -> 
     let (x, on_average) = match plan.client.variance_reduction {
         None => (survey.resting.as_ref()?.solve(problem.dim(), of)?, survey.steps_vary),
         Some(VarianceReduction::FedNova | VarianceReduction::Scaffold) => {
-            let uniform = plan.server.rule.weighting == Weighting::Uniform;
+            let uniform = plan.server.rule.weighting == WeightingConfig::Uniform;
             (survey.settled(uniform).solve(problem.dim(), of)?, false)
         }
         Some(VarianceReduction::FedNovaAsPrinted | VarianceReduction::Vrlsgd) => return None,

@@ -1,12 +1,11 @@
 //! From a plan's task to the trainer that computes it.
 
 use super::build::BuildError;
-use crate::data::{Backend, Federated, FilesConfig, ModelConfig, TaskKind};
-use crate::policy::Batch;
+use crate::data::{Backend, Federated, FilesConfig, ModelConfig, ShareError, TaskKind};
 use crate::scenario::Plan;
-#[cfg(feature = "torch")]
-use crate::train::torch::TorchTrainer;
 use crate::train::{DeviceChoice, QuadraticTrainer, SoftmaxTrainer, Trainer};
+#[cfg(feature = "torch")]
+use gruppetto_torch::TorchTrainer;
 use std::sync::Arc;
 
 /// The trainer of a plan's task, with the data of `seed`.
@@ -15,10 +14,7 @@ pub fn trainer(
     seed: u64,
     device: DeviceChoice,
 ) -> Result<Arc<dyn Trainer>, BuildError> {
-    let batch = match plan.client.batch {
-        Batch::Size(size) => size,
-        Batch::Full => usize::MAX,
-    };
+    let batch = plan.client.batch.size();
     Ok(match &plan.task.kind {
         TaskKind::Quadratic(config) => {
             let problem = config.init(seed, &plan.task.shares(seed)?.p);
@@ -28,9 +24,10 @@ pub fn trainer(
             let data = config.init(seed, plan.task.clients);
             Arc::new(SoftmaxTrainer::new(data, batch, seed))
         }
+        TaskKind::Plugin(plugin) => plugin.trainer(seed)?,
         TaskKind::Files(config) => {
             let FilesConfig { model, backend, .. } = config;
-            let problem = config.init(seed, plan.task.clients)?;
+            let problem = config.init(seed, plan.task.clients).map_err(ShareError::from)?;
             of_files(model, *backend, problem, batch, seed, device)?
         }
     })

@@ -9,7 +9,7 @@ use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::compress::Packing;
 use crate::data::{TaskConfig, TaskKind};
-use crate::policy::{Amount, Batch, ClientConfig, LastBatch, Redraw, Work};
+use crate::policy::{Amount, Batch, ClientConfig, LastBatch, Redraw, WorkConfig};
 use crate::random::Shape;
 use crate::solver::{Recipe, Schedule, Solver};
 
@@ -30,7 +30,8 @@ pub(super) fn read(
     let variance_reduction =
         section.get("variance_reduction").map_or(Ok(None), solver::read_variance)?;
     let packing = section.get("compression").map_or(Ok(Packing::default()), compression::read)?;
-    let work = section.get("work").map_or(Ok(Work::UntilDeadline), |node| read_work(node, task))?;
+    let work =
+        section.get("work").map_or(Ok(WorkConfig::UntilDeadline), |node| read_work(node, task))?;
     section.finish("here")?;
     // What classes have of their own is known only when the fleet has been read.
     let recipe = Recipe::new(common, Schedule::new(&schedule));
@@ -48,27 +49,29 @@ fn rounds(root: &mut Section<'_>) -> Option<u64> {
 fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {
     match (node, task) {
         (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
-        (None, TaskKind::Synthetic(_) | TaskKind::Files(_)) => Ok(Batch::Size(20)),
+        (None, TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => {
+            Ok(Batch::Size(20))
+        }
         (Some(Node { value: Raw::String(text), .. }), _) if text == "full" => Ok(Batch::Full),
         (Some(node), TaskKind::Quadratic(_)) => Err(node
             .at
             .error("a quadratic task has no samples to batch")
             .expected("no `batch`, or \"full\"")
             .help("for noisy gradients set `gradient_noise` in [task]")),
-        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_)) => node
+        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => node
             .whole("batch", 1..=1_000_000_000)
             .map(|size| Batch::Size(size as usize))
             .map_err(|error| error.note("or \"full\": all samples of a client in every step")),
     }
 }
 
-fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
+fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError> {
     let mut section = Section::open("client.work", node)?;
     let (how, amount) = section.exactly_one(&["until", "epochs", "steps"])?;
     let work = match how {
         "until" => {
             amount.one_of("end of work", &[("deadline", ())])?;
-            Work::UntilDeadline
+            WorkConfig::UntilDeadline
         }
         "epochs" => match task.kind {
             TaskKind::Quadratic(_) => {
@@ -77,15 +80,15 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<Work, ScenarioError> {
                     .error("a quadratic task has no samples to pass over")
                     .expected("{ steps = … } or { until = \"deadline\" }"));
             }
-            TaskKind::Synthetic(_) | TaskKind::Files(_) => {
+            TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => {
                 let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
                 let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
                 let last = section.get("last_batch");
                 let last = last.map_or(Ok(LastBatch::FillsUp), |n| n.one_of("last_batch", &known));
-                Work::Epochs(amount, last?)
+                WorkConfig::Epochs(amount, last?)
             }
         },
-        _ => Work::Steps(read_amount(amount, &mut section, task, &STEPS)?),
+        _ => WorkConfig::Steps(read_amount(amount, &mut section, task, &STEPS)?),
     };
     section.finish("with this work")?;
     Ok(work)

@@ -3,20 +3,23 @@
 use super::dist;
 use super::error::ScenarioError;
 use super::habits;
-use super::replay::{self, Tapes};
+use super::replay::{self, TraceStores};
 use super::section::Section;
 use super::solver::Terms;
 use super::tree::Node;
 use super::value::Unit;
-use crate::device::{ClassConfig, ComputeConfig, Replay, Tape};
+use crate::device::{ClassConfig, ComputeConfig, Replay, TraceStore};
 use crate::random::Dist;
 
 /// Reads one class and what it says of the law; its share is settled with those of the others.
-pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<(ClassConfig, Terms), ScenarioError> {
+pub(super) fn read(
+    node: &Node,
+    traces: &TraceStores,
+) -> Result<(ClassConfig, Terms), ScenarioError> {
     let mut section = Section::open("fleet.class", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("class")?;
     section.get("share");
-    let trace = section.get("trace").map(|node| replay::read(node, tapes)).transpose()?;
+    let trace = section.get("trace").map(|node| replay::read(node, traces)).transpose()?;
     let compute = read_compute(&mut section, trace.as_ref())?;
     let jitter = match section.get("jitter") {
         Some(node) => node.number_that("jitter", "a number from 0 to 2", |jitter| {
@@ -24,9 +27,9 @@ pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<(ClassConfig, Terms), S
         })?,
         None => 0.0,
     };
-    let tape = trace.as_ref().map(|replay| &*replay.tape);
-    let uplink = read_link(&mut section, "uplink", tape.is_some_and(Tape::tells_up))?;
-    let downlink = read_link(&mut section, "downlink", tape.is_some_and(Tape::tells_down))?;
+    let store = trace.as_ref().map(|replay| &*replay.trace);
+    let uplink = read_link(&mut section, "uplink", store.is_some_and(TraceStore::tells_up))?;
+    let downlink = read_link(&mut section, "downlink", store.is_some_and(TraceStore::tells_down))?;
     let latency = match section.get("latency") {
         Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
         None => Dist::fixed(0.0),
@@ -40,9 +43,9 @@ pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<(ClassConfig, Terms), S
     };
     let availability_at = section.get("availability");
     let availability =
-        availability_at.map(|node| habits::read_availability(node, tapes)).transpose()?;
-    if let (Some(node), Some(tape)) = (availability_at, tape)
-        && !tape.tells_speeds()
+        availability_at.map(|node| habits::read_availability(node, traces)).transpose()?;
+    if let (Some(node), Some(store)) = (availability_at, store)
+        && !store.tells_speeds()
     {
         let error = node.at.error("nothing is left of the trace: it tells availability alone");
         return Err(error.expected("either `trace` or `availability` in this class"));
@@ -74,7 +77,7 @@ fn read_compute(
     trace: Option<&Replay>,
 ) -> Result<Option<ComputeConfig>, ScenarioError> {
     let given = ["step_time", "speed"].map(|key| (key, section.get(key)));
-    if trace.is_some_and(|replay| replay.tape.tells_compute()) {
+    if trace.is_some_and(|replay| replay.trace.tells_compute()) {
         return match given.iter().find_map(|(key, node)| Some((key, (*node)?))) {
             Some((key, node)) => Err(already_told(node, key, "how fast every device computes")),
             None => Ok(None),

@@ -152,7 +152,7 @@ fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, Scenario
         // Only the module itself knows its size.
         #[cfg(feature = "torch")]
         (None, ModelConfig::TorchScript { path, loss }) => {
-            crate::train::torch::inspect_script(path, data, *loss).map_err(|error| {
+            gruppetto_torch::inspect_script(path, data, *loss).map_err(|error| {
                 let error = at.at.error(error.to_string());
                 error.expected("a file that torch.jit.script(net).save(\"net.pt\") writes")
             })?

@@ -3,7 +3,7 @@
 use super::device;
 use super::error::ScenarioError;
 use super::quadratic::normalized;
-use super::replay::Tapes;
+use super::replay::TraceStores;
 use super::section::Section;
 use super::solver;
 use super::tree::Node;
@@ -20,7 +20,7 @@ const MOST_CLASSES: usize = 10_000;
 pub(super) fn read(
     root: &mut Section<'_>,
     common: Solver,
-    tapes: &Tapes,
+    traces: &TraceStores,
 ) -> Result<Option<(FleetConfig, Vec<Solver>)>, ScenarioError> {
     if root.get("fleet").is_none() {
         return Ok(None);
@@ -49,7 +49,7 @@ pub(super) fn read(
     let mut classes = Vec::<ClassConfig>::new();
     let mut solvers = Vec::new();
     for node in nodes {
-        let (class, terms) = device::read(node, tapes)?;
+        let (class, terms) = device::read(node, traces)?;
         let solver = terms.over(common);
         solver::check(&solver, node)?;
         solvers.push(solver);

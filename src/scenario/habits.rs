@@ -2,7 +2,7 @@
 
 use super::device::bounded;
 use super::error::ScenarioError;
-use super::replay::{self, Tapes};
+use super::replay::{self, TraceStores};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::value::Unit;
@@ -19,7 +19,10 @@ fn period(node: &Node, name: &str) -> Result<Dist, ScenarioError> {
 }
 
 /// Reads `availability`.
-pub(super) fn read_availability(node: &Node, tapes: &Tapes) -> Result<Availability, ScenarioError> {
+pub(super) fn read_availability(
+    node: &Node,
+    traces: &TraceStores,
+) -> Result<Availability, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         // Names stand for values that can be copied; there is only one.
         return node
@@ -36,8 +39,8 @@ pub(super) fn read_availability(node: &Node, tapes: &Tapes) -> Result<Availabili
             Availability::OnOff { on: period(on, "on")?, off: period(off, "off")? }
         }
         (_, file) => {
-            let replay = replay::read_how(&mut section, file, tapes)?;
-            if !replay.tape.tells_availability() {
+            let replay = replay::read_how(&mut section, file, traces)?;
+            if !replay.trace.tells_availability() {
                 let error = file.at.error("the trace does not tell when devices are there");
                 return Err(error.expected("a trace with a column `available`"));
             }

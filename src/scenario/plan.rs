@@ -3,6 +3,7 @@
 use crate::data::TaskConfig;
 use crate::device::{EventConfig, FleetConfig};
 use crate::metric::Metric;
+use crate::plugins::ChosenPlugins;
 use crate::policy::{ClientConfig, ServerConfig, Stop};
 
 /// A whole scenario file, overrides applied, every choice made.
@@ -54,6 +55,8 @@ pub struct Plan {
     pub events: Vec<EventConfig>,
     /// `[stop]`.
     pub stop: Stop,
+    /// Those of its policies that users bring.
+    pub plugins: ChosenPlugins,
 }
 
 /// Which clients get rows in `clients.csv`.

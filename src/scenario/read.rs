@@ -5,17 +5,19 @@ use super::error::ScenarioError;
 use super::event::{self, Stage};
 use super::files::{Desk, Shelf};
 use super::plan::{Plan, Scenario, Variant};
-use super::replay::Tapes;
+use super::replay::TraceStores;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use super::{client, expect, fleet, resolved, rules, scheme, server, stop, task};
-use crate::aggregate::Weighting;
+use super::{client, expect, fleet, plugin, resolved, rules, scheme, server, stop, task};
+use crate::aggregate::WeightingConfig;
+use crate::data::{PluginTask, TaskConfig, TaskKind};
+use crate::plugins::{ChosenPlugins, Plugins};
 use std::ops::Range;
 
 /// What the variants of a scenario have in common while they are read.
-#[derive(Default)]
-struct Findings {
-    tapes: Tapes,
+struct Findings<'a> {
+    plugins: &'a Plugins,
+    traces: TraceStores,
     shelf: Shelf,
     /// With which seeds the scenario is run.
     seeds: Range<u64>,
@@ -24,14 +26,20 @@ struct Findings {
 }
 
 /// Reads a whole scenario.
-pub(super) fn read(tree: &Node) -> Result<Scenario, ScenarioError> {
+pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioError> {
     let mut root = Section::open("", tree)?;
     let name = root.require("name", "the name of the scenario")?.identifier("scenario")?;
     let description = root.get("description").map_or(Ok(String::new()), read_description)?;
     let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
     let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
     let seeds = seed..seed + repeats;
-    let mut findings = Findings { seeds, ..Findings::default() };
+    let mut findings = Findings {
+        plugins,
+        traces: TraceStores::default(),
+        shelf: Shelf::default(),
+        seeds,
+        warnings: Vec::new(),
+    };
     let variants = read_variants(&mut root, tree, &mut findings)?;
     let (record_clients, record_timeline) = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants, repeats)?;
@@ -61,14 +69,15 @@ fn read_description(node: &Node) -> Result<String, ScenarioError> {
 fn read_variants(
     root: &mut Section<'_>,
     tree: &Node,
-    findings: &mut Findings,
+    findings: &mut Findings<'_>,
 ) -> Result<Vec<Variant>, ScenarioError> {
     let Some(list) = root.get("variant") else {
         let plan = read_plan(tree, findings)?;
         let name = match plan.server.rule.weighting {
-            Weighting::FedNova => "fednova",
-            Weighting::FedAvg => "fedavg",
-            Weighting::Uniform => "uniform",
+            WeightingConfig::FedNova => "fednova",
+            WeightingConfig::FedAvg => "fedavg",
+            WeightingConfig::Uniform => "uniform",
+            WeightingConfig::Plugin => "plugin",
         };
         return Ok(vec![Variant { name: name.into(), plan }]);
     };
@@ -93,7 +102,7 @@ fn read_variants(
 fn read_variant(
     node: &Node,
     tree: &Node,
-    findings: &mut Findings,
+    findings: &mut Findings<'_>,
 ) -> Result<Variant, ScenarioError> {
     let mut section = Section::open("variant", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
@@ -137,24 +146,41 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
     }
 }
 
-fn read_plan(tree: &Node, findings: &mut Findings) -> Result<Plan, ScenarioError> {
-    let mut root = Section::open("", tree)?;
+fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioError> {
+    let mut own = tree.clone();
+    let mut lifted = plugin::lift(&mut own, findings.plugins)?;
+    let mut root = Section::open("", &own)?;
     let desk = Desk { shelf: &findings.shelf, seeds: findings.seeds.clone() };
-    let task = task::read(&mut root, &desk)?;
+    let task = task::read(&mut root, &desk, lifted.task.is_some())?;
     let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
-    let given = fleet::read(&mut root, client.recipe.common, &findings.tapes)?;
+    let seed = findings.seeds.start;
+    let task = match lifted.task.take() {
+        None => task,
+        Some((chosen, node)) => {
+            let kind = PluginTask::new(chosen, task.clients, client.batch.size(), seed);
+            let kind = kind.map_err(|error| plugin::at(&node, &error))?;
+            TaskConfig { kind: TaskKind::Plugin(kind), ..task }
+        }
+    };
+    let given = fleet::read(&mut root, client.recipe.common, &findings.traces)?;
     let fleet = given.map(|(fleet, solvers)| {
         client.recipe.classes = solvers;
         fleet
     });
     let stop = stop::read(&mut root, &task.kind)?;
-    rules::check(tree, &client, &server, fleet.as_ref())?;
-    scheme::check(tree, &server, task.clients)?;
+    let given = fleet.is_some();
     let fleet = fleet.unwrap_or_else(fleet::uniform);
-    let stage = Stage { clients: task.clients, fleet: &fleet, close: server.close, stop: &stop };
+    let (events, plugins) = (Vec::new(), ChosenPlugins::default());
+    let mut plan = Plan { task, client, server, fleet, events, stop, plugins };
+    lifted.announce(&mut plan);
+    lifted.try_out(&mut plan, seed)?;
+    rules::check(tree, &plan.client, &plan.server, given.then_some(&plan.fleet))?;
+    scheme::check(tree, &plan.server, plan.task.clients)?;
+    let Plan { task, server, fleet, stop, .. } = &plan;
+    let stage = Stage { clients: task.clients, fleet, close: server.close, stop };
     let (events, warnings) = event::read(&mut root, &stage)?;
-    rules::check_rates(tree, &client, &events)?;
+    rules::check_rates(tree, &plan.client, &events)?;
     for warning in warnings {
         // Variants share their events: what is odd about one is said once.
         let said = warning.as_warning();
@@ -162,5 +188,6 @@ fn read_plan(tree: &Node, findings: &mut Findings) -> Result<Plan, ScenarioError
             findings.warnings.push((said, warning));
         }
     }
-    Ok(Plan { task, client, server, fleet, events, stop })
+    plan.events = events;
+    Ok(plan)
 }

@@ -5,8 +5,8 @@ use super::render::short;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::clock::Span;
-use crate::device::trace::{Input, Recordings, TraceError};
-use crate::device::{Assign, Repeat, Replay, Tape};
+use crate::device::{Assign, Repeat, Replay, TraceStore};
+use gruppetto_trace::{Input, Recordings, TraceError, read_store};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ const SHOWN: usize = 5;
 
 /// Traces that were read: one may be large, and all variants replay the same.
 #[derive(Default)]
-pub(super) struct Tapes(RefCell<Vec<(String, String, Arc<Tape>)>>);
+pub(super) struct TraceStores(RefCell<Vec<(String, String, Arc<TraceStore>)>>);
 
-impl Tapes {
+impl TraceStores {
     /// The recordings of a file whose device's name begins with `prefix`.
-    fn read(&self, path: &str, prefix: &str) -> Result<Arc<Tape>, TraceError> {
+    fn read(&self, path: &str, prefix: &str) -> Result<Arc<TraceStore>, TraceError> {
         let mut known = self.0.borrow_mut();
-        if let Some((.., tape)) = known.iter().find(|(p, d, _)| p == path && d == prefix) {
-            return Ok(Arc::clone(tape));
+        if let Some((.., trace)) = known.iter().find(|(p, d, _)| p == path && d == prefix) {
+            return Ok(Arc::clone(trace));
         }
-        let tape = Arc::new(Tape::read(&Input::file(path), prefix)?);
-        known.push((path.into(), prefix.into(), Arc::clone(&tape)));
-        Ok(tape)
+        let trace = Arc::new(read_store(&Input::file(path), prefix)?);
+        known.push((path.into(), prefix.into(), Arc::clone(&trace)));
+        Ok(trace)
     }
 }
 
 /// Reads the `trace` of a class: a file, or a table with a file and how it is replayed.
-pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<Replay, ScenarioError> {
+pub(super) fn read(node: &Node, traces: &TraceStores) -> Result<Replay, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let Raw::String(_) = &node.value else {
             let error = node.wrong_type("a trace").expected("the name of a file, in quotes");
@@ -39,11 +39,11 @@ pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<Replay, ScenarioError> 
                 .help("or { file = \"traces/phones.csv\", repeat = true, shift = \"random\" }"));
         };
         let nothing = Node::empty_table(node.at.clone());
-        return read_how(&mut Section::open("fleet.class.trace", &nothing)?, node, tapes);
+        return read_how(&mut Section::open("fleet.class.trace", &nothing)?, node, traces);
     };
     let mut section = Section::open("fleet.class.trace", node)?;
     let file = section.require("file", "the trace, relative to the folder of the scenario")?;
-    let replay = read_how(&mut section, file, tapes)?;
+    let replay = read_how(&mut section, file, traces)?;
     section.finish("here")?;
     Ok(replay)
 }
@@ -52,7 +52,7 @@ pub(super) fn read(node: &Node, tapes: &Tapes) -> Result<Replay, ScenarioError> 
 pub(super) fn read_how(
     section: &mut Section<'_>,
     file: &Node,
-    tapes: &Tapes,
+    traces: &TraceStores,
 ) -> Result<Replay, ScenarioError> {
     let path = file.text()?;
     let devices = section.get("devices");
@@ -65,22 +65,22 @@ pub(super) fn read_how(
     let assign = section
         .get("assign")
         .map_or(Ok(Assign::InOrder), |node| node.one_of("assign", &assigns))?;
-    let tape = tapes.read(path, prefix).map_err(|error| unreadable(file, &error))?;
-    if tape.is_empty() {
+    let trace = traces.read(path, prefix).map_err(|error| unreadable(file, &error))?;
+    if trace.is_empty() {
         return Err(nobody(file, devices.map(|node| (node, prefix))));
     }
-    if !tape.tells_speeds() && !tape.tells_availability() {
+    if !trace.tells_speeds() && !trace.tells_availability() {
         let error = file.at.error("the trace says when recordings end, and nothing else");
         return Err(error.expected("how fast devices are, or when they are there"));
     }
     match repeat_at {
-        Some(node) if repeat == Repeat::AtItsEnd && !tape.knows_its_ends() => {
+        Some(node) if repeat == Repeat::AtItsEnd && !trace.knows_its_ends() => {
             let error = node.at.error("not every recording of the trace says when it ends");
             Err(error
                 .expected("an end to begin again at, or how often: `repeat = \"24h\"`")
                 .help("a last row with nothing but device and time ends a recording"))
         }
-        _ => Ok(Replay { tape, repeat, shifted, assign }),
+        _ => Ok(Replay { trace, repeat, shifted, assign }),
     }
 }
 

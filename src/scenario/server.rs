@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{optimizer, scheme};
-use crate::aggregate::{OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
+use crate::aggregate::{OptimizerConfig, Participation, RuleConfig, TauEff, WeightingConfig};
 use crate::clock::Span;
 use crate::policy::{Adaptive, Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
 
@@ -83,11 +83,11 @@ fn read_staleness(node: &Node) -> Result<Staleness, ScenarioError> {
 
 fn read_rule(section: &mut Section<'_>) -> Result<RuleConfig, ScenarioError> {
     let weightings = [
-        ("fednova", Weighting::FedNova),
-        ("fedavg", Weighting::FedAvg),
-        ("uniform", Weighting::Uniform),
+        ("fednova", WeightingConfig::FedNova),
+        ("fedavg", WeightingConfig::FedAvg),
+        ("uniform", WeightingConfig::Uniform),
     ];
-    let weighting = choose(section, "weighting", Weighting::FedNova, &weightings)?;
+    let weighting = choose(section, "weighting", WeightingConfig::FedNova, &weightings)?;
     let tau_eff = section.get("tau_eff").map_or(Ok(TauEff::Accumulation), read_tau_eff)?;
     let schemes = [
         ("renormalize", Participation::Renormalize),

@@ -59,14 +59,6 @@ fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
 
 /// The metrics a task has, by name.
 pub(super) fn metrics_of(task: &TaskKind) -> Vec<(&'static str, Metric)> {
-    let has = |metric: &Metric| match task {
-        TaskKind::Quadratic(_) => !matches!(metric, Metric::TestAccuracy | Metric::TestLoss),
-        TaskKind::Synthetic(_) => !matches!(metric, Metric::Distance),
-        TaskKind::Files(files) => match metric {
-            Metric::TestAccuracy => !files.data.test.is_empty() && files.data.classes > 0,
-            Metric::TestLoss => !files.data.test.is_empty(),
-            metric => !matches!(metric, Metric::Distance),
-        },
-    };
+    let has = |metric: &Metric| task.measures(*metric);
     Metric::ALL.into_iter().filter(has).map(|metric| (metric.name(), metric)).collect()
 }

@@ -24,7 +24,13 @@ enum Kind {
 }
 
 /// Reads `[task]`, and the data it names.
-pub(super) fn read(root: &mut Section<'_>, desk: &Desk<'_>) -> Result<TaskConfig, ScenarioError> {
+///
+/// Where a plug-in is the task, only what every task has is read, and the kind stands for nothing.
+pub(super) fn read(
+    root: &mut Section<'_>,
+    desk: &Desk<'_>,
+    is_plugin: bool,
+) -> Result<TaskConfig, ScenarioError> {
     let mut section = root.open_in("task")?;
     let kinds = [
         ("quadratic", Kind::Quadratic),
@@ -42,6 +48,17 @@ pub(super) fn read(root: &mut Section<'_>, desk: &Desk<'_>) -> Result<TaskConfig
     };
     let mut clients = given.map_or(30, |(_, clients)| clients);
     let init = section.get("init").map(read_init).transpose()?;
+    if is_plugin {
+        section.finish("with a plug-in as kind")?;
+        let kind = TaskKind::Synthetic(SyntheticConfig {
+            alpha: 0.0,
+            beta: 0.0,
+            features: 1,
+            classes: 2,
+            size: usual_size(),
+        });
+        return Ok(TaskConfig { clients, init: init.unwrap_or(Init::Default), kind });
+    }
     let mut usual_init = Init::Zeros;
     let (kind, why) = match kind {
         Kind::Quadratic => {

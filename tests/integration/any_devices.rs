@@ -3,6 +3,7 @@
 //! leg, are two programs for the same thing.
 
 use crate::simulated::{Simulated, options, scenario};
+use gruppetto::plugins::Plugins;
 use gruppetto::run::{Options, run};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -190,8 +191,8 @@ impl Author<'_> {
 fn simulate(text: &str) -> Simulated {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { timing_only: true, ..options(folder.path(), 1) };
-    let summary =
-        run(&scenario(text), &options, &mut ()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let summary = run(&scenario(text), &options, &Plugins::new())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
     Simulated::new(summary, folder)
 }
 

@@ -138,11 +138,15 @@ fn the_wall_clock_trains_by_the_same_laws() {
     let folder = tempfile::tempdir().unwrap();
     let text = scenario("variance_reduction = \"fednova\"", "");
     let options = gruppetto::run::Options {
-        pacemaker: gruppetto::actors::Pacemaker::Wall(2.0),
+        clock_mode: gruppetto::actors::ClockMode::Wall(2.0),
         ..crate::simulated::options(folder.path(), 2)
     };
-    let summary =
-        gruppetto::run::run(&crate::simulated::scenario(&text), &options, &mut ()).unwrap();
+    let summary = gruppetto::run::run(
+        &crate::simulated::scenario(&text),
+        &options,
+        &gruppetto::plugins::Plugins::new(),
+    )
+    .unwrap();
     let run = Simulated::new(summary, folder);
     // Arrivals may come in another order, and sums then differ in their last digits.
     let apart = difference(&run.x("fednova"), &by_hand(Reduction::FedNova, 0.0, false));

@@ -47,7 +47,8 @@ fn fewer_bits_are_more_steps() {
         let folder = tempfile::tempdir().unwrap();
         let timing_only =
             gruppetto::run::Options { timing_only: true, ..options(folder.path(), 1) };
-        gruppetto::run::run(&scenario(&text), &timing_only, &mut ()).unwrap();
+        gruppetto::run::run(&scenario(&text), &timing_only, &gruppetto::plugins::Plugins::new())
+            .unwrap();
         let timed = std::fs::read_to_string(folder.path().join("run/clients.csv")).unwrap();
         assert_eq!(timed, trained.file("clients.csv"), "{compression}");
     }
@@ -198,9 +199,11 @@ step_time = "2s"
         let text = text.replace("lr = 0.1", &format!("lr = 0.1, compression = {compression}"));
         let jumped = Simulated::run(&text, 2);
         let folder = tempfile::tempdir().unwrap();
-        let pacemaker = gruppetto::actors::Pacemaker::Wall(20.0);
-        let options = gruppetto::run::Options { pacemaker, ..options(folder.path(), 2) };
-        let summary = gruppetto::run::run(&scenario(&text), &options, &mut ()).unwrap();
+        let clock_mode = gruppetto::actors::ClockMode::Wall(20.0);
+        let options = gruppetto::run::Options { clock_mode, ..options(folder.path(), 2) };
+        let summary =
+            gruppetto::run::run(&scenario(&text), &options, &gruppetto::plugins::Plugins::new())
+                .unwrap();
         let walked = Simulated::new(summary, folder);
         let [jumped, walked] = [jumped, walked].map(|run| run.x("fednova"));
         assert!(difference(&jumped, &walked) < 1e-14, "{jumped:?} {walked:?}");

@@ -293,7 +293,7 @@ fn what_cannot_be_learned_is_refused_with_a_reason() {
         "the run before is still there"
     );
     assert!(refused(&rows, &["--device", "gpu"]).contains("expected cpu, cuda, cuda:N or auto"));
-    if !gruppetto::train::torch::cuda_available() {
+    if !gruppetto::torch::cuda_available() {
         let error = refused(&rows, &["--device", "cuda"]);
         assert!(error.contains("there is no GPU") && error.contains("--device cpu"), "{error}");
     }

@@ -215,7 +215,7 @@ fn vrlsgd_takes_any_server() {
 /// Where the model is after one round, without actors.
 fn one_round(built: gruppetto::run::Built) -> Vec<f64> {
     use gruppetto::clock::SimTime;
-    let gruppetto::run::Built { mut server, world, .. } = built;
+    let gruppetto::run::Built { mut server, client_side, .. } = built;
     let gruppetto::server::Opening::Asked(asked) = server.open_round(SimTime::ZERO).unwrap() else {
         panic!("everybody is there");
     };
@@ -224,7 +224,9 @@ fn one_round(built: gruppetto::run::Built) -> Vec<f64> {
         .into_iter()
         .map(|asked| {
             let request = server.send_off(asked, SimTime::ZERO);
-            world.set_out(round.clone(), request, server.errand(asked.client, &round)).unwrap()
+            client_side
+                .set_out(round.clone(), request, server.client_context(asked.client, &round))
+                .unwrap()
         })
         .collect();
     arrivals.sort_by_key(|arrival| arrival.way.arrives);

@@ -1,12 +1,15 @@
 //! Runs that fail leave what they had, marked incomplete, and say where it happened.
 
 use crate::simulated::{options, scenario};
-use gruppetto::actors::Pacemaker;
-use gruppetto::policy::{Amount, ClientConfig, Work, Workload};
+use gruppetto::actors::ClockMode;
+use gruppetto::plugins::Plugins;
+use gruppetto::policy::{Amount, WorkConfig, Workload};
 use gruppetto::run::{self, Built, Options, assemble, trainer};
 use gruppetto::scenario::Plan;
-use gruppetto::server::Training;
-use gruppetto::train::{Job, LocalRun, Measured, Model, Pool, Tensor, TensorError, Trainer};
+use gruppetto::train::Training;
+use gruppetto::train::{
+    Job, LocalRun, Measured, Model, Pool, TaskDescription, Tensor, TensorError, Trainer,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,6 +33,9 @@ struct Breaks {
 }
 
 impl Trainer for Breaks {
+    fn description(&self) -> TaskDescription {
+        self.inner.description()
+    }
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         self.inner.start(seed, std)
     }
@@ -66,8 +72,9 @@ fn breaking(plan: &Plan, seed: u64, evaluation: bool) -> Option<Training> {
 fn fails(built: impl Fn(&Plan, u64) -> Built, whole_rounds: usize) -> String {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), 2);
-    let result =
-        run::run_with(&scenario(TEXT), &options, &mut (), &|plan, seed| Ok(built(plan, seed)));
+    let result = run::run_with(&scenario(TEXT), &options, &Plugins::new(), &|plan, seed| {
+        Ok(built(plan, seed))
+    });
     let message = result.unwrap_err().to_string();
     is_incomplete(&folder.path().join("run"), &message, whole_rounds);
     message
@@ -106,9 +113,9 @@ fn a_client_actor_that_panics_does_too() {
     // There is work for four clients only: the actor of client 4 looks for its own in vain.
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
-        let work = Work::Steps(Amount::Each(vec![4.0; 4]));
-        let config = ClientConfig { work, ..plan.client.clone() };
-        built.world.workload = Workload::new(&config, seed, Vec::new());
+        let work = WorkConfig::Steps(Amount::Each(vec![4.0; 4]));
+        built.client_side.workload =
+            Workload::new(plan.client.batch, work.init().unwrap(), seed, Vec::new());
         built
     };
     let message = fails(broken, 0);
@@ -122,7 +129,7 @@ fn a_server_actor_that_panics_does_too() {
     // The server seats as many clients as there are devices, and asks one more.
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
-        built.world.fleet.devices.truncate(4);
+        built.client_side.fleet.devices.truncate(4);
         built
     };
     let message = fails(broken, 0);
@@ -138,9 +145,9 @@ fn panics_under_the_wall_clock_end_the_run() {
     for server in ["close = \"all\"", "close = { deadline = \"1s\" }"] {
         let text = TEXT.replace("close = \"all\"", server);
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { pacemaker: Pacemaker::Wall(4.0), ..options(folder.path(), 1) };
+        let options = Options { clock_mode: ClockMode::Wall(4.0), ..options(folder.path(), 1) };
         let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
-        let result = run::run_with(&scenario(&text), &options, &mut (), &built);
+        let result = run::run_with(&scenario(&text), &options, &Plugins::new(), &built);
         let message = result.unwrap_err().to_string();
         for part in ["client 3", "round 4", "seed 77", "matrix is singular"] {
             assert!(message.contains(part), "{part}: {message}");
@@ -154,7 +161,7 @@ fn panics_under_the_wall_clock_end_the_run() {
 fn time_past_the_end_of_the_clock_is_an_error_that_says_so() {
     let text = TEXT.to_string() + "[[fleet.class]]\nname = \"glacier\"\nstep_time = \"20000d\"\n";
     let folder = tempfile::tempdir().unwrap();
-    let result = run::run(&scenario(&text), &options(folder.path(), 1), &mut ());
+    let result = run::run(&scenario(&text), &options(folder.path(), 1), &Plugins::new());
     let message = result.unwrap_err().to_string();
     for part in ["client 0", "round 3", "seed 77", "584 years"] {
         assert!(message.contains(part), "{part}: {message}");

@@ -2,8 +2,8 @@
 //! worked in exact rational arithmetic by a script that knows nothing of this code.
 
 use gruppetto::aggregate::{
-    Aggregator, Contribution, Draw, Moment, Optimizer, OptimizerConfig, Participation, RuleConfig,
-    TauEff, Weigher, Weighting,
+    Aggregator, Contribution, Draw, Moment, OptimizerConfig, Participation, RuleConfig,
+    ServerOptimizer, Sgd, TauEff, WeightingConfig,
 };
 use gruppetto::data::{Centers, Curvature, QuadraticConfig};
 use gruppetto::solver::{Controls, Correction, Heard, Solver, VarianceReduction};
@@ -99,7 +99,7 @@ impl Clients {
     }
 }
 
-fn weigher(inputs: &Value) -> Weigher {
+fn aggregator(inputs: &Value, len: usize) -> Aggregator {
     let sampling = &inputs["sampling"];
     let [clients, asked] = ["clients", "asked"].map(|key| sampling[key].as_u64().unwrap() as usize);
     let draw = match sampling["scheme"].as_str().unwrap() {
@@ -108,9 +108,9 @@ fn weigher(inputs: &Value) -> Weigher {
     };
     let rule = RuleConfig {
         weighting: match inputs["weighting"].as_str().unwrap() {
-            "fednova" => Weighting::FedNova,
-            "fedavg" => Weighting::FedAvg,
-            _ => Weighting::Uniform,
+            "fednova" => WeightingConfig::FedNova,
+            "fedavg" => WeightingConfig::FedAvg,
+            _ => WeightingConfig::Uniform,
         },
         tau_eff: match inputs["tau_eff"].as_str() {
             Some("accumulation") => TauEff::Accumulation,
@@ -122,7 +122,7 @@ fn weigher(inputs: &Value) -> Weigher {
             _ => Participation::Unbiased,
         },
     };
-    Weigher { rule, draw }
+    Aggregator::new(rule.init(draw).unwrap(), rule.tau_eff, len, false)
 }
 
 /// Those who arrived, and how often each was drawn.
@@ -140,7 +140,7 @@ fn aggregate(
     arrivals: &[(usize, u32)],
     x: &mut [f64],
     delta: impl Fn(usize) -> Vec<f64>,
-    optimizer: &mut Optimizer,
+    optimizer: &mut dyn ServerOptimizer,
     outputs: &Value,
 ) -> Vec<f64> {
     aggregator.restart();
@@ -197,11 +197,11 @@ fn every_solver_and_weighting_is_what_exact_arithmetic_gives() {
             let mut x = x0.clone();
             let weights = aggregate(
                 &clients,
-                &mut Aggregator::new(weigher(inputs), x0.len()),
+                &mut aggregator(inputs, x0.len()),
                 &arrivals(inputs),
                 &mut x,
                 |i| vector(&file["local"][i]["delta"]),
-                &mut Optimizer::new(OptimizerConfig::PLAIN, x0.len()),
+                &mut Sgd { lr: 1.0 },
                 outputs,
             );
             if let Some(chi2) = outputs.get("chi2") {
@@ -237,7 +237,7 @@ fn variance_reduction_keeps_the_state_that_exact_arithmetic_gives() {
             };
             let mut controls = Controls::new(method, clients.p.clone().into());
             let mut x = vector(&file["x0"]);
-            let mut aggregator = Aggregator::new(weigher(&case["inputs"]), x.len());
+            let mut aggregator = aggregator(&case["inputs"], x.len());
             for round in list(&case["rounds"]) {
                 let (inputs, outputs) = (&round["inputs"], &round["outputs"]);
                 clients.taus = list(&inputs["tau"]).iter().map(|t| t.as_u64().unwrap()).collect();
@@ -266,7 +266,7 @@ fn variance_reduction_keeps_the_state_that_exact_arithmetic_gives() {
                     &arrived,
                     &mut x,
                     |i| deltas[i].clone(),
-                    &mut Optimizer::new(OptimizerConfig::PLAIN, before.len()),
+                    &mut Sgd { lr: 1.0 },
                     outputs,
                 );
                 controls.close();
@@ -304,18 +304,18 @@ fn server_optimisers_go_where_exact_arithmetic_goes() {
         };
         let mut clients = Clients::of(&file);
         let mut x = vector(&file["x0"]);
-        let mut optimizer = Optimizer::new(config, x.len());
+        let mut optimizer = config.init(x.len()).unwrap();
         for round in list(&case["rounds"]) {
             clients.lr = number(&round["inputs"]["lr"]);
             clients.solvers.iter_mut().for_each(|solver| solver.lr = clients.lr);
             let before = x.clone();
             aggregate(
                 &clients,
-                &mut Aggregator::new(weigher(&case["inputs"]), before.len()),
+                &mut aggregator(&case["inputs"], before.len()),
                 &arrivals(&case["inputs"]),
                 &mut x,
                 |i| clients.delta(i, &before, Correction::default()),
-                &mut optimizer,
+                &mut *optimizer,
                 &round["outputs"],
             );
         }

@@ -187,8 +187,12 @@ fn sampled_clients_are_heard_in_proportion_to_their_data() {
             timing_only: true,
             ..crate::simulated::options(folder.path(), 1)
         };
-        let summary =
-            gruppetto::run::run(&crate::simulated::scenario(&text), &options, &mut ()).unwrap();
+        let summary = gruppetto::run::run(
+            &crate::simulated::scenario(&text),
+            &options,
+            &gruppetto::plugins::Plugins::new(),
+        )
+        .unwrap();
         for variant in summary.variants {
             assert!(variant.chi2 < 1e-3, "{scheme}, {how}, {}: {}", variant.name, variant.chi2);
         }

@@ -254,7 +254,7 @@ fn a_network_that_fails_is_explained_and_leaves_no_half_of_a_cache() {
 #[cfg(feature = "torch")]
 #[test]
 fn programs_find_their_libraries_by_themselves() {
-    assert!(!gruppetto::train::torch::cuda_available() || program("nvidia-smi").is_some());
+    assert!(!gruppetto::torch::cuda_available() || program("nvidia-smi").is_some());
     for program in
         [std::env::current_exe().unwrap().as_path(), Path::new(env!("CARGO_BIN_EXE_gruppetto"))]
     {

@@ -1,6 +1,7 @@
 //! What holds for every fleet, policy and draw.
 
 use crate::simulated::{Simulated, options, scenario};
+use gruppetto::plugins::Plugins;
 use gruppetto::run::{Options, run};
 use proptest::prelude::*;
 
@@ -32,7 +33,8 @@ latency = {{ uniform = ["0ms", "100ms"] }}
 fn simulate(text: &str) -> Simulated {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { timing_only: true, ..options(folder.path(), 1) };
-    let summary = run(&scenario(text), &options, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    let summary =
+        run(&scenario(text), &options, &Plugins::new()).unwrap_or_else(|error| panic!("{error}"));
     Simulated::new(summary, folder)
 }
 

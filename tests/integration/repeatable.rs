@@ -311,7 +311,12 @@ fn timing_only_has_the_same_times() {
         timing_only: true,
         ..crate::simulated::options(folder.path(), 2)
     };
-    gruppetto::run::run(&crate::simulated::scenario(text), &options, &mut ()).unwrap();
+    gruppetto::run::run(
+        &crate::simulated::scenario(text),
+        &options,
+        &gruppetto::plugins::Plugins::new(),
+    )
+    .unwrap();
     let timed = std::fs::read_to_string(folder.path().join("run/clients.csv")).unwrap();
     assert_eq!(timed, trained.file("clients.csv"));
 }

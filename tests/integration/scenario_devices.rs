@@ -67,7 +67,7 @@ fn the_servers_links_are_whole_bits_per_second() {
 fn a_trace_tells_what_the_class_does_not() {
     let plain = class(&format!("trace = {SIX}"));
     let replay = plain.trace.as_ref().unwrap();
-    assert_eq!((replay.tape.len(), replay.repeat), (6, Repeat::Never));
+    assert_eq!((replay.trace.len(), replay.repeat), (6, Repeat::Never));
     assert_eq!((replay.shifted, replay.assign), (false, Assign::InOrder));
     assert_eq!((plain.compute, plain.uplink, plain.availability), (None, None, None));
 
@@ -76,7 +76,7 @@ fn a_trace_tells_what_the_class_does_not() {
          assign = \"random\" }}\njitter = 0.1\nlatency = \"30ms\""
     ));
     let replay = chosen.trace.unwrap();
-    assert_eq!((replay.tape.len(), replay.repeat), (2, Repeat::AtItsEnd));
+    assert_eq!((replay.trace.len(), replay.repeat), (2, Repeat::AtItsEnd));
     assert_eq!((replay.shifted, replay.assign), (true, Assign::Random));
     assert_eq!(chosen.jitter, 0.1);
 
@@ -88,7 +88,7 @@ fn a_trace_tells_what_the_class_does_not() {
     assert_eq!(partly.trace.unwrap().repeat, Repeat::Every(minutes(24 * 60)));
     assert_eq!(partly.uplink, Some(Dist::fixed(1e6)));
     let there = class("trace = \"broken/presence.csv\"\nstep_time = \"1s\"");
-    assert!(there.trace.unwrap().tape.tells_availability());
+    assert!(there.trace.unwrap().trace.tells_availability());
     assert_eq!(there.compute, Some(ComputeConfig::StepTime(Dist::fixed(1e9))));
 }
 
@@ -100,16 +100,16 @@ fn a_trace_is_read_once_for_all_variants() {
          [[fleet.class]]\nname = \"c\"\ntrace = {{ file = {SIX}, devices = \"budget\" }}\n\
          [[variant]]\nname = \"v\"\n[[variant]]\nname = \"w\"\nset = {{ client.lr = 0.1 }}\n"
     ));
-    let tapes: Vec<_> = scenario
+    let traces: Vec<_> = scenario
         .variants
         .iter()
         .flat_map(|variant| &variant.plan.fleet.classes)
         .map(|class| match &class.availability {
-            Some(Availability::Trace(replay)) => &replay.tape,
-            _ => &class.trace.as_ref().unwrap().tape,
+            Some(Availability::Trace(replay)) => &replay.trace,
+            _ => &class.trace.as_ref().unwrap().trace,
         })
         .collect();
-    let shared = |i: usize, j: usize| Arc::ptr_eq(tapes[i], tapes[j]);
+    let shared = |i: usize, j: usize| Arc::ptr_eq(traces[i], traces[j]);
     assert!(shared(0, 1) && shared(0, 3) && shared(0, 4) && shared(2, 5));
     assert!(!shared(0, 2), "other devices of the same file");
 }
@@ -127,7 +127,7 @@ fn devices_come_and_go() {
     );
     let text = format!("{{ trace = {SIX}, devices = \"budget\", shift = \"random\" }}");
     let Availability::Trace(replay) = availability(&text) else { panic!() };
-    assert_eq!((replay.tape.len(), replay.shifted), (4, true));
+    assert_eq!((replay.trace.len(), replay.shifted), (4, true));
     // Above what the class's own trace says.
     let both = class(&format!("trace = {SIX}\navailability = \"always\""));
     assert_eq!(both.availability, Some(Availability::Always));
@@ -171,7 +171,8 @@ fn errors_of_a_trace_carry_its_own_words() {
         ("\u{1f}\u{8b}", &["line 1"]),
     ] {
         fs::write(folder.path().join("t.csv"), trace).unwrap();
-        let error = Scenario::load(&file, &[], None).unwrap_err().to_string();
+        let error =
+            Scenario::load(&file, &gruppetto::plugins::Plugins::new()).unwrap_err().to_string();
         let flat = error.split_whitespace().collect::<Vec<_>>().join(" ");
         for piece in [&["s.toml:5:9"][..], pieces].concat() {
             assert!(flat.contains(piece), "no `{piece}` in\n{error}");

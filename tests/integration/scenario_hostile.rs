@@ -186,7 +186,9 @@ fn a_long_line_is_shown_around_its_caret() {
 #[test]
 fn files_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let load = |path: &Path| Scenario::load(path, &[], None).unwrap_err().to_string();
+    let load = |path: &Path| {
+        Scenario::load(path, &gruppetto::plugins::Plugins::new()).unwrap_err().to_string()
+    };
     let absent = load(&folder.path().join("absent.toml"));
     assert!(absent.starts_with("error: cannot read the scenario: "), "{absent}");
     assert!(absent.contains("absent.toml"), "{absent}");

@@ -1,10 +1,10 @@
 //! `--set`, `--seed`, the `set` of variants, and the resolved scenario.
 
-use gruppetto::aggregate::Weighting;
+use gruppetto::aggregate::WeightingConfig;
 use gruppetto::clock::Span;
 use gruppetto::data::Init;
 use gruppetto::device::{Availability, ComputeConfig};
-use gruppetto::policy::{Amount, Close, Redraw, Sample, Work};
+use gruppetto::policy::{Amount, Close, Redraw, Sample, WorkConfig};
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::{Override, Scenario, ScenarioError};
 use std::fs;
@@ -31,8 +31,8 @@ fn set(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     Scenario::parse("base.toml", text, &overrides, None)
 }
 
-fn steps(number: f64) -> Work {
-    Work::Steps(Amount::Drawn(Dist::fixed(number), Redraw::Round))
+fn steps(number: f64) -> WorkConfig {
+    WorkConfig::Steps(Amount::Drawn(Dist::fixed(number), Redraw::Round))
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn set_assigns_at_the_end_of_its_path() {
     let events = plan(&["event=[{ round = 2, slow = 4 }, { at = \"1m\", offline = true }]"]).events;
     assert_eq!(events.len(), 2);
     // Text, numbers and later assignments.
-    assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, Weighting::FedAvg);
+    assert_eq!(plan(&["server.weighting=fedavg"]).server.rule.weighting, WeightingConfig::FedAvg);
     assert_eq!(plan(&["client.lr=1e-3"]).client.recipe.common.lr, 1e-3);
     assert_eq!(plan(&["client.lr=1", "client.lr=2"]).client.recipe.common.lr, 2.0);
     assert_eq!(set(BASE, &["name=other", "repeats=3", "record.clients=off"]).unwrap().repeats, 3);
@@ -164,7 +164,7 @@ fn a_dotted_key_of_a_variant_descends_and_braces_replace() {
     let long = format!(
         "{BASE}\n[[variant]]\nname = \"v\"\n[variant.set.server]\nweighting = \"fedavg\"\n"
     );
-    assert_eq!(plan(&long).server.rule.weighting, Weighting::FedAvg);
+    assert_eq!(plan(&long).server.rule.weighting, WeightingConfig::FedAvg);
     assert_eq!(plan(&long).server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
     // What a variant sets stands above `--set`.
     let both = set(&text("{ client.lr = 3 }"), &["client.lr=2", "client.batch=7"]).unwrap();
@@ -260,7 +260,7 @@ fn the_resolved_scenario_finds_its_files() {
         trace = { file = \"traces/t.csv\" }\navailability = { trace = \"traces/t.csv\" }\n\
         [[variant]]\nname = \"v\"\nset = { task.init.file = \"./x.safetensors\", fleet.class.d.trace = \"traces/t.csv\" }\n";
     fs::write(&file, text).unwrap();
-    let scenario = Scenario::load(&file, &[], None).unwrap();
+    let scenario = Scenario::load(&file, &gruppetto::plugins::Plugins::new()).unwrap();
     let expected = Init::File(folder.path().join("x.safetensors"));
     assert_eq!(scenario.variants[0].plan.task.init, expected);
     assert_round_trip(&scenario);

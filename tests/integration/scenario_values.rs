@@ -1,13 +1,15 @@
 //! What valid scenarios mean: defaults, units, distributions, files.
 
-use gruppetto::aggregate::{Moment, OptimizerConfig, Participation, RuleConfig, TauEff, Weighting};
+use gruppetto::aggregate::{
+    Moment, OptimizerConfig, Participation, RuleConfig, TauEff, WeightingConfig,
+};
 use gruppetto::clock::Span;
 use gruppetto::compress::{Compression, Packing};
 use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
 use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
 use gruppetto::policy::{
-    Amount, Batch, Close, LastBatch, Late, OortConfig, Partial, Redraw, Sample, Scheme, Work,
+    Amount, Batch, Close, LastBatch, Late, OortConfig, Partial, Redraw, Sample, Scheme, WorkConfig,
 };
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::{
@@ -56,7 +58,7 @@ fn what_is_left_out_has_the_documented_default() {
     let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
     assert_eq!(task.size, Dist { shape, plus: 50.0, min: None, max: Some(2000.0) });
     assert_eq!((plan.client.batch, plan.client.recipe.common.lr), (Batch::Size(20), 0.02));
-    assert_eq!(plan.client.work, Work::UntilDeadline);
+    assert_eq!(plan.client.work, WorkConfig::UntilDeadline);
     let server = &plan.server;
     assert_eq!(server.close, Close::Deadline(Span::from_nanos(30_000_000_000)));
     assert_eq!((server.late, server.partial), (Late::Drop, Partial::Keep));
@@ -65,7 +67,7 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!(
         server.rule,
         RuleConfig {
-            weighting: Weighting::FedNova,
+            weighting: WeightingConfig::FedNova,
             tau_eff: TauEff::Accumulation,
             participation: Participation::Renormalize
         }
@@ -83,7 +85,7 @@ fn without_a_fleet_all_devices_are_the_same() {
     assert_eq!(plan.fleet.classes.len(), 1);
     assert_eq!(plan.fleet.classes[0].name, "device");
     assert_eq!(plan.fleet.classes[0].step_time(), Some(&Dist::fixed(1e6)));
-    assert_eq!(plan.client.work, Work::Steps(Amount::Drawn(Dist::fixed(3.0), Redraw::Round)));
+    assert_eq!(plan.client.work, WorkConfig::Steps(Amount::Drawn(Dist::fixed(3.0), Redraw::Round)));
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn server_and_client_choices() {
     let epochs = Dist { shape: Shape::Uniform(1.0, 5.0), plus: 0.0, min: None, max: None };
     assert_eq!(
         plan.client.work,
-        Work::Epochs(Amount::Drawn(epochs, Redraw::Once), LastBatch::FillsUp)
+        WorkConfig::Epochs(Amount::Drawn(epochs, Redraw::Once), LastBatch::FillsUp)
     );
     assert_eq!((plan.client.batch, plan.client.recipe.common.lr), (Batch::Full, 1.0));
     assert_eq!(plan.server.close, Close::First { first: 10, of: 13 });
@@ -211,7 +213,7 @@ fn server_and_client_choices() {
         "task.clients = 3\nclient.work = { steps = [3, 10, 50] }\n[server]\nclose = { deadline = \"1h30m\" }\n\
          partial = \"discard\"\nparticipation = \"unbiased\"\nsample = { fraction = 0.5 }\ntau_eff = \"steps\"",
     );
-    assert_eq!(plan.client.work, Work::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
+    assert_eq!(plan.client.work, WorkConfig::Steps(Amount::Each(vec![3.0, 10.0, 50.0])));
     assert_eq!(plan.server.close, Close::Deadline(Span::from_nanos(5_400_000_000_000)));
     assert_eq!(
         (plan.server.partial, plan.server.sample),
@@ -240,7 +242,7 @@ fn laws_of_clients_classes_and_the_server() {
     let changes = [(100, 0.1), (150, 0.5)].map(|(after, times)| LrChange { after, times });
     assert_eq!(*recipe.schedule(), Schedule::new(&changes));
     assert_eq!(plan.client.variance_reduction, Some(VarianceReduction::FedNova));
-    assert_eq!(plan.server.rule.weighting, Weighting::Uniform);
+    assert_eq!(plan.server.rule.weighting, WeightingConfig::Uniform);
     assert_eq!(plan.server.rule.participation, Participation::InverseProbability);
     let moment = Moment::Yogi { beta2: 0.9 };
     let yogi = OptimizerConfig::Adaptive { moment, lr: 0.3, beta1: 0.9, epsilon: 1e-3 };
@@ -310,9 +312,9 @@ fn stop_target_record_and_expect() {
     );
     // Only what a variant sets differs.
     let [nova, avg] = &scenario.variants[..] else { panic!() };
-    assert_eq!(avg.plan.server.rule.weighting, Weighting::FedAvg);
+    assert_eq!(avg.plan.server.rule.weighting, WeightingConfig::FedAvg);
     let mut same = avg.plan.clone();
-    same.server.rule.weighting = Weighting::FedNova;
+    same.server.rule.weighting = WeightingConfig::FedNova;
     assert_eq!(same, nova.plan);
 }
 
@@ -330,7 +332,7 @@ fn measured_columns_are_read_beside_the_scenario() {
             "name = \"t\"\nstop.rounds = 5\n[[fleet.class]]\nname = \"d\"\nstep_time = {step}\nuplink = {uplink}\n"
         );
         fs::write(&file, text).unwrap();
-        Scenario::load(&file, &[], None)
+        Scenario::load(&file, &gruppetto::plugins::Plugins::new())
     };
     let step = "{ empirical = \"phones.csv\", column = \"ms\", unit = \"ms\" }";
     let link = "{ empirical = \"phones.csv\", column = \"link\", max = \"1Mbps\" }";

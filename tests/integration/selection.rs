@@ -125,7 +125,9 @@ fn the_norm_of_what_is_heard_decides() {
     // Without training all gradients count the same.
     let folder = tempfile::tempdir().unwrap();
     let timing = Options { timing_only: true, ..options(folder.path(), 1) };
-    let summary = gruppetto::run::run(&scenario(&text), &timing, &mut ()).unwrap();
+    let summary =
+        gruppetto::run::run(&scenario(&text), &timing, &gruppetto::plugins::Plugins::new())
+            .unwrap();
     let timed = counts(&Simulated::new(summary, folder));
     assert!(timed[..2].iter().all(|count| *count < 2 * timed[2..].iter().max().unwrap()));
     assert!(timed[0] + timed[1] < (trained[0] + trained[1]) / 2, "{timed:?} {trained:?}");

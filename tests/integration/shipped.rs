@@ -1,6 +1,7 @@
 //! Every shipped scenario keeps its promises.
 
-use gruppetto::actors::Pacemaker;
+use gruppetto::actors::ClockMode;
+use gruppetto::plugins::Plugins;
 use gruppetto::run::{Options, has_failed, run};
 use gruppetto::scenario::{Override, Scenario};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ fn scenarios(folder: &str) -> Vec<PathBuf> {
 
 fn load(file: &Path, set: &[&str]) -> Scenario {
     let overrides: Vec<Override> = set.iter().map(|text| Override::parse(text).unwrap()).collect();
-    let scenario = Scenario::load(file, &overrides, None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::load_with(file, &overrides, None, &Plugins::new())
+        .unwrap_or_else(|error| panic!("{error}"));
     let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
     assert_eq!(scenario.name, stem, "a scenario is called after its file");
     assert!(!scenario.description.is_empty() && !scenario.expects.is_empty(), "{stem}");
@@ -31,12 +33,13 @@ fn keeps_its_promises(scenario: &Scenario) {
         out: None,
         force: false,
         threads: 2,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: false,
         device: Default::default(),
+        ..Options::default()
     };
     let name = &scenario.name;
-    let summary = run(scenario, &options, &mut ()).unwrap();
+    let summary = run(scenario, &options, &Plugins::new()).unwrap();
     assert!(!has_failed(scenario, &summary), "{name} diverged");
     for expect in summary.expect {
         assert!(expect.ok, "{name}: {} (measured {:?})", expect.that, expect.measured);

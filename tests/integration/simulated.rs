@@ -1,6 +1,7 @@
 //! Runs scenarios through the library and reads back what they left.
 
-use gruppetto::actors::Pacemaker;
+use gruppetto::actors::ClockMode;
+use gruppetto::plugins::Plugins;
 use gruppetto::report::{Summary, load_tensors};
 use gruppetto::run::{self, Options};
 use gruppetto::scenario::Scenario;
@@ -18,9 +19,10 @@ pub fn options(folder: &Path, threads: usize) -> Options {
         out: Some(folder.join("run")),
         force: false,
         threads,
-        pacemaker: Pacemaker::Virtual,
+        clock_mode: ClockMode::Virtual,
         timing_only: false,
         device: Default::default(),
+        ..Options::default()
     }
 }
 
@@ -34,7 +36,7 @@ impl Simulated {
     /// Runs `text` with this many threads.
     pub fn run(text: &str, threads: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let summary = run::run(&scenario(text), &options(folder.path(), threads), &mut ())
+        let summary = run::run(&scenario(text), &options(folder.path(), threads), &Plugins::new())
             .unwrap_or_else(|error| panic!("{error}"));
         Simulated { summary, folder }
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{Workshop, stderr, stdout};
 use gruppetto::clock::Span;
-use gruppetto::device::trace::{
+use gruppetto::trace::{
     Change, Columns, Compute, ComputeColumn, Input, Recording, Recordings, TraceError, TraceWriter,
     inspect,
 };

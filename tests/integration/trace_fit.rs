@@ -2,11 +2,9 @@
 
 use crate::support::{Workshop, stderr, stdout};
 use gruppetto::clock::Span;
-use gruppetto::device::trace::{
-    ComputeColumn, Fit, FitOptions, Input, Mixture, Tier, TraceWriter, fit,
-};
 use gruppetto::random::{Dist, Shape};
 use gruppetto::scenario::Scenario;
+use gruppetto::trace::{ComputeColumn, Fit, FitOptions, Input, Mixture, Tier, TraceWriter, fit};
 use std::fs;
 
 /// A trace of devices that nothing happens to, fitted.

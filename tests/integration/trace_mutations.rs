@@ -1,7 +1,7 @@
 //! Ten thousand broken inputs for every importer: each is read or refused, quickly, and nothing
 //! panics.
 
-use gruppetto::device::trace::{Format, ImportOptions, Input, Mapping, import};
+use gruppetto::trace::{Format, ImportOptions, Input, Mapping, import};
 use std::time::{Duration, Instant};
 
 /// Cases per importer.

@@ -1,7 +1,7 @@
 //! Traces that are made up: repeatable to the byte, and like what they are named after.
 
 use crate::support::{Workshop, names, stderr, stdout};
-use gruppetto::device::trace::{Input, Mixture, Recording, inspect};
+use gruppetto::trace::{Input, Mixture, Recording, inspect};
 use std::fs;
 use std::io::Read;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! `gruppetto trace fit`: a trace as classes of a scenario.
 
 use crate::cli::{Problem, print};
-use crate::device::trace::{FitOptions, Input, fit};
 use clap::Args;
+use gruppetto_trace::{FitOptions, Input, fit};
 use std::path::PathBuf;
 
 #[derive(Args)]

@@ -2,10 +2,10 @@
 
 use crate::cli::Problem;
 use crate::clock::Span;
-use crate::device::trace::{Mixture, TraceError, TraceWriter};
 use crate::units::parse_duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gruppetto_trace::{Mixture, TraceError, TraceWriter};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -2,8 +2,6 @@
 
 use super::heat_map;
 use super::{Glyphs, Inspection};
-use crate::data::Scheme;
-use std::fmt;
 
 impl Inspection {
     /// The whole report, in lines of up to `width` characters.
@@ -68,17 +66,5 @@ impl Inspection {
             text.push_str(&heat_map::draw(self, width, glyphs));
         }
         text
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Scheme::Iid => f.write_str("iid"),
-            Scheme::Dirichlet(alpha) => write!(f, "dirichlet = {alpha}"),
-            Scheme::Shards(each) => write!(f, "shards = {each}"),
-            Scheme::File(_) => f.write_str("split by a file"),
-            Scheme::Natural => f.write_str("natural"),
-        }
     }
 }

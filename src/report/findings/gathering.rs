@@ -1,6 +1,7 @@
 //! Listens to a run for its findings.
 
 use super::by_class::{ByClass, Classes, latencies, staleness};
+use super::heard::Heard;
 use super::lanes::Lanes;
 use super::marks::Mark;
 use super::thinned::Thinned;
@@ -80,7 +81,7 @@ impl Gathering {
         let place = |class| classes.place(class);
         let nothing = || json!({ "clients": 0, "points": [], "cells": null });
         let heard = match &self.heard {
-            Some(weights) if self.detail.whole => weights.json(self.detail.clients, place),
+            Some(weights) if self.detail.whole => Heard(weights).json(self.detail.clients, place),
             _ => nothing(),
         };
         RunFindings(json!({

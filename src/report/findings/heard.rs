@@ -8,14 +8,18 @@ use std::collections::BTreeMap;
 /// Cells along each axis where clients are counted instead of told one by one.
 const SIDE: usize = 29;
 
-impl Weights {
+/// What every client weighed, as the page wants it.
+pub(super) struct Heard<'a>(pub(super) &'a Weights);
+
+impl Heard<'_> {
     /// At most `most` clients one by one, or all of them counted; `place` tells where a class is told.
     pub(super) fn json(&self, most: usize, place: impl Fn(u16) -> usize) -> Value {
-        let clients = self.p.len();
+        let Heard(Weights { p, effective, classes }) = self;
+        let clients = p.len();
         if clients > most {
             return json!({ "clients": clients, "points": null, "cells": self.cells() });
         }
-        let all = self.p.iter().zip(&self.effective).zip(self.classes.iter()).enumerate();
+        let all = p.iter().zip(effective).zip(classes.iter()).enumerate();
         let point = |(client, ((p, w), class)): (usize, ((&f64, &f64), &u16))| {
             json!([rough(*p), rough(*w), place(*class), client])
         };
@@ -24,9 +28,10 @@ impl Weights {
 
     /// Clients counted in cells of a logarithmic grid; who was never heard has a row of its own.
     fn cells(&self) -> Vec<Value> {
-        let (across, up) = (Axis::over(&self.p), Axis::over(&self.effective));
+        let Heard(Weights { p, effective, .. }) = self;
+        let (across, up) = (Axis::over(p), Axis::over(effective));
         let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for (p, w) in self.p.iter().zip(&self.effective) {
+        for (p, w) in p.iter().zip(effective) {
             *counts.entry((across.cell(*p), up.cell(*w))).or_default() += 1;
         }
         let cell = |((x, y), count): ((usize, usize), u64)| {
@@ -81,7 +86,7 @@ mod tests {
 
     #[test]
     fn few_are_told_one_by_one() {
-        let json = weights(&[0.25, 0.75], &[0.5, 0.5]).json(2, usize::from);
+        let json = Heard(&weights(&[0.25, 0.75], &[0.5, 0.5])).json(2, usize::from);
         assert_eq!(json["points"], json!([[0.25, 0.5, 0, 0], [0.75, 0.5, 0, 1]]));
         assert!(json["cells"].is_null());
     }
@@ -91,7 +96,7 @@ mod tests {
         let n = 5000;
         let p: Vec<f64> = (0..n).map(|i| (1.0 + i as f64) / 1e7).collect();
         let w: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { 0.0 } else { p[n - 1 - i] }).collect();
-        let json = weights(&p, &w).json(2000, usize::from);
+        let json = Heard(&weights(&p, &w)).json(2000, usize::from);
         let cells = json["cells"].as_array().unwrap();
         assert!(cells.len() <= SIDE * (SIDE + 1));
         let count = |cell: &Value| cell[4].as_u64().unwrap();
@@ -106,7 +111,7 @@ mod tests {
 
     #[test]
     fn all_alike_are_in_one_cell() {
-        let json = weights(&[1e-4; 3000], &[0.0; 3000]).json(2000, usize::from);
+        let json = Heard(&weights(&[1e-4; 3000], &[0.0; 3000])).json(2000, usize::from);
         assert_eq!(json["cells"], json!([[1e-4, 1e-4, 0.0, 0.0, 3000, null]]));
     }
 }

@@ -1,8 +1,8 @@
 //! What became of clients that took part, read back from `clients.csv`.
 
 use super::table::{Line, Table};
-use crate::device::trace::TraceError;
 use crate::record::{Leg, Outcome};
+use gruppetto_trace::TraceError;
 use std::path::Path;
 
 /// A client takes part once: 56 bytes, for there may be millions.

@@ -4,16 +4,17 @@ use super::parts::Part;
 use super::rates;
 use super::times::{Coming, Dues};
 use super::trips::{Cell, Terms, lost_at};
-use crate::client::World;
+use crate::client::ClientSide;
 use crate::clock::{SimTime, Span};
-use crate::device::trace::{Change, Compute, Recording};
 use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
+use crate::policy::Sent;
 use crate::record::{Leg, Outcome};
+use gruppetto_trace::{Change, Compute, Recording};
 
 /// Tells what devices were like.
 pub(super) struct Player<'a> {
     pub payload: Payload,
-    pub world: &'a World,
+    pub client_side: &'a ClientSide,
     pub dues: &'a Dues,
     /// Clients are sent off one by one, and their work is counted by how often each has been.
     pub one_by_one: bool,
@@ -23,13 +24,15 @@ pub(super) struct Player<'a> {
 impl Player<'_> {
     /// The recording of a client that took part so often.
     pub(super) fn device(&self, client: u32, parts: &[Part], comings: &[Coming]) -> Recording {
-        let nominal = &self.world.fleet.devices[client as usize];
+        let nominal = &self.client_side.fleet.devices[client as usize];
         let terms = Terms { payload: self.payload, nominal, due: None, steps: None };
         let mut cells: Vec<(u64, Cell)> = Vec::new();
         cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
         for (index, part) in parts.iter().enumerate() {
             let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
-            let steps = self.world.workload.steps(client, key);
+            let (round, now) = (u64::from(part.round), SimTime::from_nanos(part.at));
+            let sent = Sent { client, round, now, deadline: None, key };
+            let steps = self.client_side.workload.steps(sent, nominal.step);
             let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
             let from = cells.len();
             terms.tell(part, &mut cells);
@@ -73,14 +76,14 @@ impl Player<'_> {
         let (end, client) = (SimTime::from_nanos(part.end()), part.client);
         let (direction, at, gone) = match (part.outcome, part.leg) {
             (Outcome::Offline, Leg::Download) => {
-                let sent = end.before(self.world.latency(client)).unwrap_or(SimTime::ZERO);
+                let sent = end.before(self.client_side.latency(client)).unwrap_or(SimTime::ZERO);
                 (Direction::Down, sent, Cell::Down(0))
             }
             (Outcome::Offline, Leg::Upload) => (Direction::Up, end, Cell::Up(0)),
             _ => return None,
         };
-        let is_dead = self.world.link(client, direction, at).0 == 0;
-        let stays_so = || self.world.transfer(client, direction, at);
+        let is_dead = self.client_side.link(client, direction, at).0 == 0;
+        let stays_so = || self.client_side.transfer(client, direction, at);
         (is_dead && matches!(stays_so(), Ok(Transfer::Broken(_)))).then_some(gone)
     }
 }

@@ -1,6 +1,6 @@
 //! The CSV files of a run's folder, read line by line.
 
-use crate::device::trace::TraceError;
+use gruppetto_trace::TraceError;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -2,13 +2,13 @@
 
 use super::parts::Parts;
 use super::table::Table;
-use crate::client::Script;
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::device::trace::TraceError;
-use crate::device::{Effect, EventConfig, Fleet, Turn, When};
+use crate::device::{AvailabilityChange, Effect, EventConfig, Fleet, When};
+use crate::participation::Script;
 use crate::policy::{Close, Durations, Partial};
 use crate::scenario::Plan;
-use crate::server::Agenda;
+use crate::server::EventSchedule;
+use gruppetto_trace::TraceError;
 use std::path::Path;
 
 /// When each round could open at the earliest: when the one before it closed.
@@ -50,14 +50,14 @@ impl Dues {
         parts.all.iter().for_each(|part| dues[part.round as usize] = Some(part.at));
         let is_order = |event: &&EventConfig| !matches!(event.effect, Effect::Devices(..));
         let orders: Vec<EventConfig> = plan.events.iter().filter(is_order).cloned().collect();
-        let mut agenda = Agenda::new(&orders, 0, &[], |_| 0)?;
+        let mut schedule = EventSchedule::new(&orders, 0, &[], |_| 0)?;
         let mut begins = rounds.iter().peekable();
         let mut heard = parts.durations.iter().peekable();
         let mut durations = Durations::default();
         for (round, due) in (0..).zip(&mut dues) {
             while let Some((number, at)) = begins.next_if(|(number, _)| *number <= u64::from(round))
             {
-                agenda.open(number, at)?;
+                schedule.open(number, at)?;
             }
             if let Some(opened) = due.map(SimTime::from_nanos) {
                 let after = match server.close {
@@ -65,7 +65,7 @@ impl Dues {
                     Close::Deadline(after) => Some(after),
                     _ => None,
                 };
-                let after = agenda.deadline(opened).or(after);
+                let after = schedule.deadline(opened).or(after);
                 *due = after.map(|after| opened.after(after)).transpose()?.map(SimTime::nanos);
             }
             while let Some((_, took)) = heard.next_if(|(number, _)| *number <= round) {
@@ -92,9 +92,9 @@ pub(super) fn script(
     rounds: &Rounds,
 ) -> Result<Script, TimeOverflow> {
     let classes: Vec<u16> = fleet.devices.iter().map(|device| device.class).collect();
-    let mut agenda = Agenda::new(&plan.events, seed, &classes, |_| 0)?;
-    rounds.iter().try_for_each(|(round, begins)| agenda.open(round, begins).map(drop))?;
-    Ok(agenda.script())
+    let mut schedule = EventSchedule::new(&plan.events, seed, &classes, |_| 0)?;
+    rounds.iter().try_for_each(|(round, begins)| schedule.open(round, begins).map(drop))?;
+    Ok(schedule.script())
 }
 
 /// A client comes or goes.
@@ -124,8 +124,9 @@ pub(super) fn comings(
         return Ok(None);
     };
     let classes: Vec<u16> = fleet.devices.iter().map(|device| device.class).collect();
-    let mut agenda =
-        Agenda::new(&plan.events, seed, &classes, |absence| presence.add(absence, &mut |_| {}))?;
+    let mut schedule = EventSchedule::new(&plan.events, seed, &classes, |absence| {
+        presence.add(absence, &mut |_| {})
+    })?;
     let mut log: Vec<Coming> = (0..classes.len() as u32)
         .map(|client| Coming { client, at: 0, order: 0, there: presence.is_here(client) })
         .collect();
@@ -134,7 +135,7 @@ pub(super) fn comings(
     for (round, begins) in rounds.iter().chain([last]) {
         while let Some(at) = presence.next_change().filter(|at| *at <= begins.min(end)) {
             let order = log.len() as u32;
-            presence.advance(at, &mut |Turn { client, here: there, .. }| {
+            presence.advance(at, &mut |AvailabilityChange { client, here: there, .. }| {
                 log.push(Coming { client, at: at.nanos(), order, there });
             });
         }
@@ -142,9 +143,9 @@ pub(super) fn comings(
             break;
         }
         presence.advance(begins, &mut |_| {});
-        let begun = agenda.open(round, begins)?;
+        let begun = schedule.open(round, begins)?;
         let order = log.len() as u32;
-        let mut note = |Turn { client, here: there, .. }| {
+        let mut note = |AvailabilityChange { client, here: there, .. }| {
             log.push(Coming { client, at: begins.nanos(), order, there });
         };
         begun.absences.into_iter().for_each(|absence| {

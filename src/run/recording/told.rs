@@ -1,6 +1,6 @@
 //! What a run's `summary.json` tells that a recording is held against.
 
-use crate::device::trace::TraceError;
+use gruppetto_trace::TraceError;
 use std::path::Path;
 
 /// What `summary.json` tells of a run.

@@ -1,0 +1,27 @@
+//! What is learned: generators of federated problems, and data sets that are split over clients.
+//!
+//! [`QuadraticConfig::init`] and [`SyntheticConfig::init`] draw a problem for a seed, client by client
+//! from the client's own stream, so that client 7 has the same data whether there are 10 clients or a
+//! million. A [`Dataset`] in memory is split by a [`PartitionConfig`] into a [`Federated`] problem.
+//! Nothing here knows of files, time or devices.
+
+mod augment;
+mod dataset;
+mod federated;
+mod model;
+mod partition;
+mod quadratic;
+mod shard;
+mod synthetic;
+
+pub use augment::{Augment, CropFlip, PADDING, crop_flip};
+pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targets, moments};
+pub use federated::Federated;
+pub use model::{Backend, Cost, Loss, ModelConfig};
+pub use partition::{PartitionConfig, PartitionError, Scheme};
+pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
+pub use shard::{Shard, Shards};
+pub use synthetic::{Split, SyntheticConfig};
+
+/// Samples that go through a deep model together when it is evaluated.
+pub const EVALUATED_TOGETHER: usize = 250;

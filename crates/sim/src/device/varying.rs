@@ -1,0 +1,227 @@
+//! The way of a client whose device changes under it.
+//!
+//! What happens follows the device exactly: a step or a transfer that spans a change takes the
+//! right time. What the client *decides* follows what it knows: it makes another step if, at the
+//! speed it has now, that step and the upload would fit before it is due. If things get worse it
+//! may come late, as in life; if they stay as they are, it never does.
+
+use super::pace::scaled;
+use super::speed_profile::{NO_LIMIT, SpeedProfile, SteadyInterval};
+use super::{LegTimes, Pace, Payload, Thermal, Trip};
+use crate::clock::{SimTime, Span, TimeOverflow};
+
+/// One step of work in fixed point: parts small enough that what rounding loses in a change of
+/// speed is far below a nanosecond.
+pub const STEP: u128 = 1 << 56;
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the server.
+    Down,
+    /// To the server.
+    Up,
+}
+
+impl SteadyInterval {
+    /// Bits per second in one direction.
+    pub fn rate(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Down => self.down,
+            Direction::Up => self.up,
+        }
+    }
+}
+
+/// How a transfer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// The last bit is through.
+    Through(SimTime),
+    /// The connection is gone from here on, for good.
+    Broken(SimTime),
+}
+
+/// Sends `bits` from `from` on over a link that changes.
+pub fn transfer(
+    profile: &mut SpeedProfile<'_>,
+    direction: Direction,
+    from: SimTime,
+    bits: u64,
+) -> Result<Transfer, TimeOverflow> {
+    // In bits per second times nanoseconds, so that every interval takes off a whole number.
+    let mut left = u128::from(bits) * 1_000_000_000;
+    let mut now = from;
+    loop {
+        let (rate, until) = profile.link(direction, now);
+        let needed = match (left, rate) {
+            (0, _) | (_, NO_LIMIT) => 0,
+            (_, 0) => u64::MAX,
+            (left, rate) => u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX),
+        };
+        let here = until.since(now).nanos();
+        if needed <= here && needed < u64::MAX {
+            return now.after(Span::from_nanos(needed)).map(Transfer::Through);
+        }
+        if until == SimTime::NEVER {
+            return if rate == 0 { Ok(Transfer::Broken(now)) } else { Err(TimeOverflow) };
+        }
+        left = left.saturating_sub(u128::from(rate) * u128::from(here));
+        now = until;
+    }
+}
+
+/// How warm a device is that begins to compute.
+#[derive(Clone, Copy, Debug)]
+pub struct Warmth<'a> {
+    /// What warmth does to its speed.
+    pub thermal: &'a Thermal,
+    /// When it began to compute.
+    pub began: SimTime,
+    /// The continuous work behind it then.
+    pub before: Span,
+}
+
+impl Warmth<'_> {
+    /// The interval as a device finds it that has worked since it began.
+    fn on(&self, mut interval: SteadyInterval, now: SimTime) -> SteadyInterval {
+        let worked =
+            Span::from_nanos(self.before.nanos().saturating_add(now.since(self.began).nanos()));
+        let curve = &self.thermal.curve;
+        let next = curve.partition_point(|(after, _)| *after <= worked);
+        if next > 0 {
+            let step = interval.step.nanos() as f64 / curve[next - 1].1;
+            interval.step = Span::from_nanos_f64(step).unwrap_or(Span::from_nanos(u64::MAX));
+        }
+        if let Some((after, _)) = curve.get(next) {
+            let left = Span::from_nanos(after.nanos() - worked.nanos());
+            interval.until = interval.until.min(now.after(left).unwrap_or(SimTime::NEVER));
+        }
+        interval
+    }
+}
+
+/// What a client brings along on its way.
+pub struct DeviceView<'a, 'b> {
+    /// Its device over time.
+    pub profile: &'b mut SpeedProfile<'a>,
+    /// How long its steps take.
+    pub pace: &'b mut Pace,
+    /// How warm its device is, if that matters.
+    pub warmth: Option<Warmth<'a>>,
+    /// Before the first bit arrives, each way.
+    pub latency: Span,
+    /// What travels.
+    pub payload: Payload,
+    /// The most of the server's link that it can count on for its upload.
+    pub share: u64,
+}
+
+impl DeviceView<'_, '_> {
+    fn interval(&mut self, now: SimTime) -> SteadyInterval {
+        let interval = self.profile.interval(now);
+        self.warmth.map_or(interval, |warmth| warmth.on(interval, now))
+    }
+
+    /// How long the upload would take as things are; `None` without a connection.
+    fn upload(&self, interval: &SteadyInterval) -> Option<Span> {
+        let nanos = match interval.up.min(self.share) {
+            0 => return None,
+            NO_LIMIT => 0,
+            rate => (u128::from(self.payload.up) * 1_000_000_000).div_ceil(u128::from(rate)),
+        };
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        Some(self.latency.plus(Span::from_nanos(nanos)).unwrap_or(Span::from_nanos(u64::MAX)))
+    }
+
+    /// The steps of a client that has its model since `from`: how many, and when the last is done.
+    pub fn steps(&mut self, trip: &Trip, from: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
+        let (mut tau, mut now) = (0, from);
+        // Without a connection a client thinks of the last one it had.
+        let mut upload = self.latency;
+        while !trip.is_done(tau) {
+            let interval = self.interval(now);
+            upload = self.upload(&interval).unwrap_or(upload);
+            let factor = self.pace.next_factor();
+            let step = factor.map_or(Ok(interval.step), |f| scaled(interval.step, f))?;
+            if !trip.fits(now, step, upload) {
+                break;
+            }
+            let end = now.after(step);
+            if end.is_ok_and(|end| end <= interval.until) {
+                // As many as fit in this interval, if they all take the same time.
+                let more = match factor {
+                    Some(_) => 1,
+                    None => trip.fitting(tau, now, interval.until, step, upload),
+                };
+                now = now.after(step.times(more)?)?;
+                tau += more;
+            } else {
+                let work = factor.map_or(STEP, |f| (f * STEP as f64) as u128);
+                now = self.across(now, work)?;
+                tau += 1;
+            }
+        }
+        Ok((tau, now))
+    }
+
+    /// When a step ends that does not end before something changes.
+    fn across(&mut self, from: SimTime, work: u128) -> Result<SimTime, TimeOverflow> {
+        let (mut left, mut now) = (work, from);
+        loop {
+            let interval = self.interval(now);
+            let step = u128::from(interval.step.nanos());
+            let needed = left.checked_mul(step).ok_or(TimeOverflow)?.div_ceil(STEP);
+            let needed = u64::try_from(needed).map_err(|_| TimeOverflow)?;
+            let here = interval.until.since(now).nanos();
+            if needed <= here {
+                return now.after(Span::from_nanos(needed));
+            }
+            // Rounded up: a step that ends on a whole nanosecond must not miss it.
+            left -= (u128::from(here) * STEP).div_ceil(step).min(left);
+            now = interval.until;
+        }
+    }
+
+    /// The whole way of a client that is alone on its links, and whether it ends where the
+    /// connection broke for good.
+    pub fn leg_times(&mut self, trip: &Trip) -> Result<(LegTimes, bool), TimeOverflow> {
+        let nowhere = |at| LegTimes { downloaded: at, computed: at, arrives: at, tau: 0 };
+        let sent = trip.start.after(self.latency)?;
+        let downloaded = match transfer(self.profile, Direction::Down, sent, self.payload.down)? {
+            Transfer::Broken(at) if trip.due.is_none_or(|due| at < due) => {
+                return Ok((nowhere(at), true));
+            }
+            Transfer::Through(at) | Transfer::Broken(at) => at,
+        };
+        self.warmth = self.warmth.map(|warmth| warmth.rested(downloaded));
+        let (tau, computed) = self.steps(trip, downloaded)?;
+        if tau == 0 {
+            // As on a steady device: it gives up when it sees that, at the latest when it is due.
+            let end = trip.due.map_or(downloaded, |due| downloaded.min(due));
+            return Ok((nowhere(end), false));
+        }
+        let sent = computed.after(self.latency)?;
+        Ok(match transfer(self.profile, Direction::Up, sent, self.payload.up)? {
+            Transfer::Through(arrives) => (LegTimes { downloaded, computed, arrives, tau }, false),
+            Transfer::Broken(at) => (LegTimes { downloaded, computed, arrives: at, tau }, true),
+        })
+    }
+}
+
+impl<'a> Warmth<'a> {
+    /// A device that finished `worked` of continuous work at `at`, and has rested since.
+    pub fn after(thermal: &'a Thermal, worked: Span, at: SimTime) -> Self {
+        Warmth { thermal, began: at, before: worked }
+    }
+
+    /// The same device when it begins to compute at `now`.
+    pub fn rested(self, now: SimTime) -> Self {
+        let cooled = now.since(self.began).nanos() as f64 * self.thermal.cooling;
+        let before = self.before.nanos().saturating_sub(cooled.min(1.8e19) as u64);
+        Warmth { began: now, before: Span::from_nanos(before), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! What a plan comes to for one seed: its clients' work and devices.
+
+use super::Plan;
+use crate::clock::Span;
+use crate::compress::Compression;
+use crate::data::ShareError;
+use crate::device::{Demand, Effort, Fleet, FleetError, Payload};
+use crate::plugins::{FleetView, PluginError};
+use crate::policy::{Work, Workload};
+use std::sync::Arc;
+
+/// A plan cannot be drawn for a seed.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawError {
+    /// The data cannot be divided among the clients.
+    #[error(transparent)]
+    Shares(#[from] ShareError),
+    /// A device is impossible.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// A plug-in cannot be made.
+    #[error("plug-in: {0}")]
+    Plugin(#[from] PluginError),
+}
+
+/// The clients of a plan for one seed.
+pub struct Drawn {
+    /// Shares of the data.
+    pub p: Arc<[f64]>,
+    /// What clients have to do.
+    pub workload: Workload,
+    /// Their devices.
+    pub fleet: Fleet,
+}
+
+impl Plan {
+    /// What travels to a client and back: single-precision parameters, and with variance reduction as
+    /// many again. Whatever goes up is compressed.
+    pub fn payload(&self) -> Payload {
+        let parameters = self.task.parameters();
+        let (down, up) = self.client.variance_reduction.map_or((1, 1), |method| method.payload());
+        let bits = |compression: Compression| compression.bits(parameters);
+        let compressed = bits(self.client.packing.compression);
+        Payload { down: down * bits(Compression::None), up: up * compressed }
+    }
+
+    /// Draws shares, work and devices.
+    pub fn draw(&self, seed: u64) -> Result<Drawn, DrawError> {
+        let shares = self.task.shares(seed)?;
+        let p: Arc<[f64]> = shares.p.into();
+        let work: Box<dyn Work> = match (self.client.work.init(), &self.plugins.work) {
+            (Some(work), _) => work,
+            // A work policy may profile devices, which nobody knows yet: it sees no durations.
+            (None, Some(chosen)) => chosen.make(&self.view(seed, p.clone(), Vec::new()))?,
+            (None, None) => unreachable!("work is built in or a plug-in"),
+        };
+        let workload = Workload::new(self.client.batch, work, seed, shares.samples);
+        let effort = |client: usize| {
+            let samples = workload.batch(client as u32);
+            Effort { samples: samples as f64, flops: self.task.flops(samples) }
+        };
+        let wires = !self.events.is_empty()
+            || self.fleet.server_uplink.is_some()
+            || self.fleet.server_downlink.is_some();
+        let demand = Demand { payload: self.payload(), effort: &effort, wires };
+        let fleet = self.fleet.init(seed, self.task.clients, &demand)?;
+        Ok(Drawn { p, workload, fleet })
+    }
+
+    fn view(&self, seed: u64, p: Arc<[f64]>, durations: Vec<Span>) -> FleetView {
+        FleetView::new(seed, p, durations.into(), self.task.parameters())
+    }
+
+    /// What plug-ins are told of the clients.
+    pub fn fleet_view(&self, seed: u64, drawn: &Drawn) -> FleetView {
+        let clients = 0..self.task.clients as u32;
+        let durations = clients.map(|client| Span::from_nanos(drawn.profile(client))).collect();
+        self.view(seed, drawn.p.clone(), durations)
+    }
+}
+
+impl Drawn {
+    /// How long a client's round takes when nothing disturbs it, in nanoseconds; where work lasts
+    /// until the deadline, which all rounds take, or is unknown, how long one of its steps does.
+    pub fn profile(&self, client: u32) -> u64 {
+        let device = &self.fleet.devices[client as usize];
+        match self.workload.typical_steps(client, device.step).flatten() {
+            None => device.step.nanos(),
+            Some(steps) => {
+                let transfers = device.download.nanos().saturating_add(device.upload.nanos());
+                device.step.nanos().saturating_mul(steps).saturating_add(transfers)
+            }
+        }
+    }
+}
