@@ -176,7 +176,7 @@ fn fma_burst(rounds: u32) -> (u64, f32) {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn fma(vector: Vector, factor: &f32, sum: Vector) -> Vector {
-    let factor = _mm256_broadcast_ss(factor);
+    let factor = _mm256_set1_ps(*factor);
     [_mm256_fmadd_ps(vector[0], factor, sum[0]), _mm256_fmadd_ps(vector[1], factor, sum[1])]
 }
 
