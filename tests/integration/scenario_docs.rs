@@ -71,56 +71,6 @@ fn fragments_are_parts_of_scenarios() {
     }
 }
 
-/// Nothing is left undocumented: each key stands in the page, in backquotes.
-#[test]
-fn every_key_is_documented() {
-    let error = |text: &str| Scenario::parse("x.toml", text, &[], None).unwrap_err().to_string();
-    let listed = |table: &str| {
-        let shown = error(&format!("{BASE}{table}")).replace('\n', " ");
-        let list = shown
-            .split("expected one of: ")
-            .nth(1)
-            .unwrap()
-            .split(" = ")
-            .next()
-            .unwrap()
-            .to_string();
-        list.split(',').map(|key| key.trim().to_string()).collect::<Vec<_>>()
-    };
-    for table in [
-        "oops = 1",
-        "[task]\noops = 1",
-        "[task]\nmodel = { oops = 1 }",
-        "[task]\nmodel = { vgg11 = { oops = 1 } }",
-        "[task]\nkind = \"images\"\npartition = { oops = 1 }",
-        "[task]\nkind = \"table\"\nfile = \"tests/data/points.csv\"\nclient = \"user\"\n\
-         partition.scheme = { oops = 1 }",
-        "[client]\noops = 1",
-        "[server]\noops = 1",
-        "[server]\nscheme = { oops = 1 }",
-        "[server]\nscheme = { oort = { oops = 1 } }",
-        "[server]\nscheme = { tiers = { oops = 1 } }",
-        "[fleet]\noops = 1",
-        "[[fleet.class]]\noops = 1",
-        "[[expect]]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
-        "[record]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
-        "[[fleet.class]]\nname = \"d\"\ntrace = { oops = 1 }",
-        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\navailability = { oops = 1 }",
-        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nslowdown = { oops = 1 }",
-        "[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"\nthermal = { oops = 1 }",
-        "[[event]]\noops = 1\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
-        "[[event]]\nround = 1\nslow = 2\nselect = { oops = 1 }\n[[fleet.class]]\nname = \"d\"\nstep_time = \"1s\"",
-        "task.size = { oops = 1 }",
-    ] {
-        let keys = listed(table);
-        assert!(!keys.is_empty() && !keys[0].is_empty(), "{table}");
-        for key in keys {
-            let (quoted, header) = (format!("`{key}`"), format!("[{key}]"));
-            assert!(DOCS.contains(&quoted) || DOCS.contains(&header), "`{key}` of {table}");
-        }
-    }
-}
-
 #[test]
 fn every_column_of_the_files_is_documented() {
     let docs = include_str!("../../docs/outputs.md");
