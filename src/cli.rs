@@ -48,7 +48,7 @@ pub fn main(arguments: Arguments) -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Export(arguments) => export::export(arguments),
         Command::New(arguments) => new::new(arguments),
-        Command::List => list::list(),
+        Command::List { key } => list::list(key.as_deref()),
         Command::Completions { shell } => {
             let (mut command, mut script) = (Arguments::command(), Vec::new());
             clap_complete::generate(*shell, &mut command, "gruppetto", &mut script);

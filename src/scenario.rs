@@ -11,8 +11,9 @@
 //!          places     --set, set            ScenarioError: place, caret, what was expected
 //! ```
 //!
-//! One table of keys (`schema`) tells known from unknown from not yet; a key that nobody read is
-//! an error as well, so nothing in a file is ever ignored.
+//! One description of the language ([`schema`]) tells known keys from unknown ones, and is what
+//! `gruppetto list` and `docs/scenario.md` show. A key that was not read is an error as well, so
+//! nothing in a file is ever ignored.
 //!
 //! ```
 //! use gruppetto::scenario::{Override, Scenario};
@@ -63,7 +64,7 @@ mod render;
 mod replay;
 mod resolved;
 mod rules;
-mod schema;
+pub mod schema;
 mod scheme;
 mod section;
 mod select;

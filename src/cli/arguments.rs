@@ -82,8 +82,16 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
     Export(ExportArguments),
     /// Write a commented scenario to begin with
     New(NewArguments),
-    /// Show what there is: scenarios, tasks, models, solvers, policies
-    List,
+    /// Show what there is: scenarios, tasks, models, solvers, policies; or all of one key
+    #[command(after_help = "Examples:
+  gruppetto list
+  gruppetto list server.close
+  gruppetto list client")]
+    List {
+        /// A key or a table of the scenario language, such as server.close
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
+    },
     /// Print a script that completes commands in a shell
     Completions {
         /// Which shell

@@ -1,101 +1,135 @@
-//! `gruppetto list`: what there is to choose from.
+//! `gruppetto list`: what there is to choose from, printed from the schema of scenarios.
+
+mod detail;
 
 use super::{Problem, print, style};
 use crate::report::{Style, wrapped};
+use crate::scenario::schema::{self, Choice, Key, Table, TableForm};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 /// The scenarios in the repository: name and description, put here when the program is built.
 const SCENARIOS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 
-/// Everything else, as scenarios say it.
-const CHOICES: [(&str, &[(&str, &str)]); 6] = [
-    (
-        "tasks ([task] kind)",
-        &[
-            ("quadratic", "F_i = ½(x−e_i)ᵀH_i(x−e_i): exact, and the paper's first figures"),
-            ("synthetic", "Synthetic(α, β) of Li et al., softmax on native kernels"),
-            ("images", "mnist, fashion-mnist, emnist, cifar10, cifar100, from files"),
-            ("table", "csv, npz or libsvm"),
-        ],
-    ),
-    (
-        "models ([task] model)",
-        &[
-            ("softmax", "native kernels, or libtorch"),
-            ("mlp", "784-200-10, or { mlp = [300, 100] }"),
-            ("cnn", "two convolutions and two dense layers, of any size"),
-            ("vgg11", "configuration A, without batch norm"),
-            ("resnet8", "with group norm"),
-            ("{ torchscript = \"net.pt\" }", "your own, exported from PyTorch"),
-        ],
-    ),
-    (
-        "local solvers ([client])",
-        &[
-            ("lr, lr_decay, lr_schedule", "SGD, and how its rate falls"),
-            ("momentum", "local momentum"),
-            ("prox", "the proximal term μ of FedProx"),
-            ("weight_decay", "shrinks the model a little in every step"),
-            ("variance_reduction", "\"fednova\", \"scaffold\" or \"vrlsgd\""),
-            ("compression", "fp16, { top_k = 0.1 }, { quantize = 8 }; error_feedback"),
-        ],
-    ),
-    (
-        "weighting ([server] weighting)",
-        &[
-            ("fednova", "normalised by ‖a_i‖₁: no bias, however many steps"),
-            ("fedavg", "by data: more steps weigh more"),
-            ("uniform", "everybody alike"),
-        ],
-    ),
-    (
-        "when a round closes ([server] close)",
-        &[
-            ("all", "when everybody is back"),
-            ("{ deadline = \"10s\" }", "after so long, or { percentile = 80, of = 20 }"),
-            ("{ first = 10, of = 13 }", "when the first ten are back"),
-            ("{ buffer = 5 }", "FedBuff: after every fifth update"),
-            ("each", "FedAsync: after every update"),
-            ("{ window = \"30s\" }", "again and again after so long"),
-        ],
-    ),
-    (
-        "who is asked ([server] scheme)",
-        &[
-            ("uniform", "at random"),
-            ("by-size", "in proportion to their data"),
-            ("round-robin", "one after the other"),
-            ("oort", "by utility, with exploration"),
-            ("tiers", "TiFL: among the equally fast"),
-        ],
-    ),
-];
+/// As wide as terminals are.
+const WIDTH: usize = 80;
+/// Longer names stand on a line of their own.
+const LONGEST_NAME: usize = 30;
 
-/// Does what `gruppetto list` says.
-pub(super) fn list() -> Result<ExitCode, Problem> {
-    print(&text(style()))?;
+/// A name and what it means.
+type Entry = (String, String);
+
+/// Does what `gruppetto list [KEY]` says.
+pub(super) fn list(key: Option<&str>) -> Result<ExitCode, Problem> {
+    let text = match key {
+        Some(key) => detail::text(key, style())?,
+        None => overview(style()),
+    };
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(style: Style) -> String {
+/// Everything that the schema gives a title, after the scenarios.
+fn overview(style: Style) -> String {
     let mut out = String::new();
-    section(&mut out, style, "scenarios (scenarios/NAME.toml)", SCENARIOS);
-    for (title, choices) in CHOICES {
-        out.push('\n');
-        section(&mut out, style, title, choices);
+    let scenarios = SCENARIOS.iter().map(|(name, what)| (name.to_string(), what.to_string()));
+    section(&mut out, style, "scenarios (scenarios/NAME.toml)", &scenarios.collect::<Vec<_>>());
+    for table in schema::tables() {
+        if let Some(title) = table.title {
+            let entries = match table.choices {
+                [] => keys(table.keys.iter().filter(|key| key.title.is_none())),
+                choices => choices.iter().map(of_choice).collect(),
+            };
+            let title = match table.path {
+                "dist" => format!("{title} (wherever a value is drawn)"),
+                _ => format!("{title} ({})", place(table, "")),
+            };
+            out.push('\n');
+            section(&mut out, style, &title, &entries);
+        }
+        for key in table.keys {
+            let Some(title) = key.title else { continue };
+            let entries: Vec<Entry> = key.alternatives().map(|choice| of_choice(&choice)).collect();
+            out.push('\n');
+            section(&mut out, style, &format!("{title} ({})", place(table, key.name)), &entries);
+        }
     }
-    out.push_str("\ndocs/scenario.md has every key; gruppetto new NAME writes a first scenario\n");
+    out.push_str(
+        "\ngruppetto list KEY tells all of a key or a table: server.close, client …\n\
+         docs/scenario.md has every key; gruppetto new NAME writes a first scenario\n",
+    );
     out
 }
 
-fn section(out: &mut String, style: Style, title: &str, entries: &[(&str, &str)]) {
+/// Where a key stands in a scenario: `[server] close`.
+fn place(table: &Table, key: &str) -> String {
+    let mut header = table;
+    while let (TableForm::Braces, Some((above, _))) = (header.form, header.path.rsplit_once('.')) {
+        header = schema::table(above).unwrap_or(header);
+    }
+    let below = table.path[header.path.len()..].trim_start_matches('.');
+    let rest = schema::join(below, key);
+    let rest = rest.trim_end_matches('.');
+    let header = match header.form {
+        TableForm::List => format!("[[{}]]", header.path),
+        TableForm::Header => format!("[{}]", header.path),
+        TableForm::File | TableForm::Braces => header.path.to_string(),
+    };
+    format!("{header} {rest}").trim().to_string()
+}
+
+/// Keys with what they mean; those that mean the same stand together.
+fn keys<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for key in keys {
+        match entries.last_mut() {
+            Some((names, what)) if *what == plain(key.meaning) => {
+                let _ = write!(names, ", {}", key.name);
+            }
+            _ => entries.push((key.name.into(), plain(key.meaning))),
+        }
+    }
+    entries
+}
+
+fn of_choice(choice: &Choice) -> Entry {
+    let what = plain(choice.meaning);
+    let what = match choice.or {
+        Some(form) => format!("{what}; or {form}"),
+        None => what,
+    };
+    (choice.name().unwrap_or(choice.form).into(), what)
+}
+
+/// Text of the schema without the marks of the reference.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+fn section(out: &mut String, style: Style, title: &str, entries: &[Entry]) {
     let _ = writeln!(out, "{}", style.bold(title));
-    let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(29);
+    table(out, entries);
+}
+
+/// Names on the left, what they mean on the right.
+fn table(out: &mut String, entries: &[Entry]) {
+    let lengths = entries.iter().map(|(name, _)| name.chars().count());
+    let width = lengths.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(LONGEST_NAME);
     for (name, what) in entries {
-        let pad = width.saturating_sub(name.chars().count());
-        let mut lines = wrapped(what, 80 - 2 - width - 2).into_iter();
-        let _ = writeln!(out, "  {name}{:pad$}  {}", "", lines.next().unwrap_or_default());
+        // Names that mean the same may be more than a line together.
+        let mut names = wrapped(name, WIDTH - 2);
+        let name = names.pop().unwrap_or_default();
+        names.iter().for_each(|line| {
+            let _ = writeln!(out, "  {line}");
+        });
+        let length = name.chars().count();
+        let mut lines = what.lines().flat_map(|line| wrapped(line, WIDTH - 2 - width - 2));
+        let first = match length <= width {
+            true => lines.next().unwrap_or_default(),
+            false => String::new(),
+        };
+        let pad = width.saturating_sub(length);
+        let _ = writeln!(out, "{}", format!("  {name}{:pad$}  {first}", "").trim_end());
         lines.for_each(|line| {
             let _ = writeln!(out, "  {:width$}  {line}", "");
         });
@@ -106,13 +140,58 @@ fn section(out: &mut String, style: Style, title: &str, entries: &[(&str, &str)]
 mod tests {
     use super::*;
 
+    fn fits(text: &str) {
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+
     #[test]
     fn it_fits_into_eighty_columns_and_knows_the_scenarios() {
-        let text = text(Style::Plain);
-        for line in text.lines() {
-            assert!(line.chars().count() <= 80, "{line}");
-        }
+        let text = overview(Style::Plain);
+        fits(&text);
         assert!(text.contains("  demo "), "{text}");
         assert!(SCENARIOS.iter().all(|(_, what)| !what.is_empty()), "each says what it shows");
+    }
+
+    #[test]
+    fn it_shows_what_there_is_to_choose_from() {
+        let text = overview(Style::Plain);
+        for title in [
+            "tasks ([task] kind)",
+            "when a round closes ([server] close)",
+            "server optimisers ([server] optimizer.kind)",
+            "events ([[event]])",
+        ] {
+            assert!(text.contains(&format!("\n{title}\n")), "{title} in\n{text}");
+        }
+        for key in schema::tables().flat_map(|table| table.keys).filter(|key| key.title.is_some()) {
+            for choice in key.choices {
+                let name = choice.name().unwrap_or(choice.form);
+                assert!(text.contains(&format!("\n  {name}")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_and_table_can_be_asked_for() {
+        for table in schema::tables() {
+            if !table.path.is_empty() {
+                fits(
+                    &detail::text(table.path, Style::Plain)
+                        .unwrap_or_else(|e| panic!("{}", e.text)),
+                );
+            }
+            for key in table.keys {
+                let path = schema::join(table.path, key.name);
+                let text =
+                    detail::text(&path, Style::Plain).unwrap_or_else(|e| panic!("{}", e.text));
+                fits(&text);
+                let first = plain(key.meaning);
+                let first: Vec<&str> = first.split_whitespace().collect();
+                let said: Vec<&str> = text.split_whitespace().collect();
+                assert!(said.windows(first.len()).any(|words| words == first), "{path}:\n{text}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::render::short;
-use super::schema;
+use super::schema::{self, Table as Language};
 use super::source::Where;
 use super::suggest;
 use super::tree::{Entry, Node, Raw, Style, Table};
@@ -67,27 +67,26 @@ pub(super) fn apply(root: &mut Node, batch: &[Assignment]) -> Result<(), Scenari
 /// The table an assignment ends in.
 struct Spot<'a> {
     node: &'a mut Node,
-    table: &'static str,
+    table: &'static Language,
     key: &'a Segment,
 }
 
 /// Walks down a path, making the tables that are not there yet.
 fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, ScenarioError> {
-    let (mut node, mut table) = (root, "");
+    let mut node = root;
+    let mut table = schema::table("").expect("the file itself");
     let mut rest = path;
     loop {
         let [key, tail @ ..] = rest else { unreachable!("a path has a last name, handled below") };
-        let keys = schema::table(table).expect("the walk stays inside the schema");
-        if !keys.knows(&key.name)
-            || matches!(table, "" if ["variant", "expect"].contains(&key.name.as_str()))
-        {
+        let is_result = table.path.is_empty() && matches!(&*key.name, "variant" | "expect");
+        if table.key(&key.name).is_none() || is_result {
             return Err(nowhere(path, key));
         }
         if tail.is_empty() {
             become_table(node, &key.at);
             return Ok(Spot { node, table, key });
         }
-        if schema::join(table, &key.name) == "event" {
+        if schema::join(table.path, &key.name) == "event" {
             let error = key.at.error("events have no names that a path could go by");
             return Err(error.expected("all of them: event = [{ at = \"10m\", slow = 4.0 }]"));
         }
@@ -96,7 +95,7 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
         };
         node = step(node, key);
         (table, rest) = (next, tail);
-        if table == "fleet.class" {
+        if table.path == "fleet.class" {
             let [class, tail @ ..] = rest else { unreachable!("the tail is not empty") };
             if tail.is_empty() {
                 let error =

@@ -70,7 +70,7 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError
     let (how, amount) = section.exactly_one(&["until", "epochs", "steps"])?;
     let work = match how {
         "until" => {
-            amount.one_of("end of work", &[("deadline", ())])?;
+            amount.one_of("client.work.until", "end of work", &[("deadline", ())])?;
             WorkConfig::UntilDeadline
         }
         "epochs" => match task.kind {
@@ -84,7 +84,9 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError
                 let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
                 let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
                 let last = section.get("last_batch");
-                let last = last.map_or(Ok(LastBatch::FillsUp), |n| n.one_of("last_batch", &known));
+                let last = last.map_or(Ok(LastBatch::FillsUp), |node| {
+                    node.one_of("client.work.last_batch", "last_batch", &known)
+                });
                 WorkConfig::Epochs(amount, last?)
             }
         },
@@ -138,7 +140,8 @@ fn read_amount(
         _ => {}
     }
     let redraws = [("round", Redraw::Round), ("once", Redraw::Once)];
-    let redraw =
-        section.get("redraw").map_or(Ok(Redraw::Round), |node| node.one_of("redraw", &redraws))?;
+    let redraw = section
+        .get("redraw")
+        .map_or(Ok(Redraw::Round), |node| node.one_of("client.work.redraw", "redraw", &redraws))?;
     Ok(Amount::Drawn(dist, redraw))
 }

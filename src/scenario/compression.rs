@@ -9,9 +9,7 @@ use crate::compress::{Compression, Packing};
 pub(super) fn read(node: &Node) -> Result<Packing, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let names = [("none", Compression::None), ("fp16", Compression::Fp16)];
-        let compression = node.one_of("compression", &names).map_err(|error| {
-            error.note("or a table: { top_k = 0.1 }, { quantize = 8 }, { fp16 = true }")
-        })?;
+        let compression = node.one_of_or_table("client.compression", "compression", &names)?;
         return Ok(Packing { compression, error_feedback: false });
     };
     let mut section = Section::open("client.compression", node)?;

@@ -31,14 +31,12 @@ fn read_clients(
     let Some(node) = section.get(key) else {
         return Ok(default);
     };
+    let path = if key == "clients" { "record.clients" } else { "record.timeline" };
     let Raw::Table(_) = &node.value else {
         let names = [("all", RecordClients::All), ("off", RecordClients::Off)];
-        return node
-            .one_of("choice of clients", &names)
-            .map_err(|error| error.note("or { clients = 1000 }: a fixed random set"));
+        return node.one_of_or_table(path, "choice of clients", &names);
     };
-    let name = if key == "clients" { "record.clients" } else { "record.timeline" };
-    let mut section = Section::open(name, node)?;
+    let mut section = Section::open(path, node)?;
     let clients = section.require("clients", "how many clients are told of")?;
     clients
         .whole("clients", 1..=i64::MAX as u64)
@@ -171,7 +169,7 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
     if matches!(variant.plan.task.kind, TaskKind::Quadratic(_)) && rests {
         known.push((Quantity::FixedPointGap.name(), Quantity::FixedPointGap));
     }
-    node.one_of("quantity", &known).map_err(|error| {
+    node.one_of("expect.that", "quantity", &known).map_err(|error| {
         error.note(format_args!("these are measured for variant `{}`", variant.name))
     })
 }

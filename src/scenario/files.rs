@@ -94,7 +94,7 @@ fn wanted_images<'a>(section: &mut Section<'a>) -> Result<(Wanted, &'a Node), Sc
     let node = section.require("dataset", "which images, such as \"fashion-mnist\"")?;
     let names: Vec<(&'static str, &'static str)> =
         KNOWN.iter().map(|known| (known.name, known.name)).collect();
-    let name = node.one_of("data set", &names)?;
+    let name = node.one_of("task.dataset", "data set", &names)?;
     let path = section.get("path");
     let places = match path {
         Some(path) => Places::Only(PathBuf::from(path.text()?)),
@@ -130,7 +130,7 @@ fn read_augment(section: &mut Section<'_>, backend: Backend) -> Result<Augment, 
     let Some(node) = section.get("augment") else {
         return Ok(Augment::None);
     };
-    match (node.one_of("augment", &kinds)?, backend) {
+    match (node.one_of("task.augment", "augment", &kinds)?, backend) {
         (Augment::CropFlip, Backend::Native) => {
             let error = node.at.error("the native softmax learns images as they are");
             Err(error.expected("\"none\", or a model that libtorch runs"))

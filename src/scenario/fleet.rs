@@ -27,8 +27,9 @@ pub(super) fn read(
     }
     let mut section = root.open_in("fleet")?;
     let assigns = [("random", Assign::Random), ("in-order", Assign::InOrder)];
-    let assign =
-        section.get("assign").map_or(Ok(Assign::Random), |node| node.one_of("assign", &assigns))?;
+    let assign = section
+        .get("assign")
+        .map_or(Ok(Assign::Random), |node| node.one_of("fleet.assign", "assign", &assigns))?;
     let list = section.require("class", "the classes of devices, each begun by [[fleet.class]]")?;
     let server_uplink = read_server_link(&mut section, "server_uplink")?;
     let server_downlink = read_server_link(&mut section, "server_downlink")?;

@@ -26,11 +26,8 @@ pub(super) fn read_availability(
     let Raw::Table(_) = &node.value else {
         // Names stand for values that can be copied; there is only one.
         return node
-            .one_of("availability", &[("always", ())])
-            .map(|()| Availability::Always)
-            .map_err(|error| {
-                error.note("or { on = \"20m\", off = \"40m\" }, or { trace = \"…\" }")
-            });
+            .one_of_or_table("fleet.class.availability", "availability", &[("always", ())])
+            .map(|()| Availability::Always);
     };
     let mut section = Section::open("fleet.class.availability", node)?;
     let availability = match section.exactly_one(&["on", "trace"])? {

@@ -17,12 +17,7 @@ pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
     const NAMES: [(&str, usize); 5] =
         [("softmax", 0), ("mlp", 1), ("cnn", 2), ("vgg11", 3), ("resnet8", 4)];
     let Raw::Table(_) = &node.value else {
-        let name = node.one_of("model", &NAMES).map_err(|error| {
-            error.note(
-                "or { mlp = [200, 100] }, { cnn = { channels = [16, 32], hidden = 128 } }, \
-                 { vgg11 = { dropout = 0.5 } }, { torchscript = \"net.pt\" }",
-            )
-        })?;
+        let name = node.one_of_or_table("task.model", "model", &NAMES)?;
         return Ok(match name {
             0 => ModelConfig::Softmax,
             1 => ModelConfig::Mlp { hidden: vec![200] },
@@ -41,7 +36,9 @@ pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
             let path = PathBuf::from(value.text()?);
             let losses = [("cross-entropy", Loss::CrossEntropy), ("mse", Loss::Mse)];
             let loss = section.get("loss");
-            let loss = loss.map_or(Ok(Loss::CrossEntropy), |node| node.one_of("loss", &losses))?;
+            let loss = loss.map_or(Ok(Loss::CrossEntropy), |node| {
+                node.one_of("task.model.loss", "loss", &losses)
+            })?;
             if !path.is_file() {
                 let error = value.at.error("the file does not exist");
                 return Err(error.expected(
@@ -108,7 +105,7 @@ pub(super) fn read_backend(
 ) -> Result<Backend, ScenarioError> {
     let backends = [("native", Backend::Native), ("libtorch", Backend::Libtorch)];
     let given = section.get("backend");
-    let chosen = given.map(|node| node.one_of("backend", &backends)).transpose()?;
+    let chosen = given.map(|node| node.one_of("task.backend", "backend", &backends)).transpose()?;
     let backend = match (chosen, given, model.is_deep()) {
         (Some(Backend::Native), Some(node), true) => {
             let error = node.at.error(format!("model \"{}\" has no native kernel", model.name()));

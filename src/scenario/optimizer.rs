@@ -27,7 +27,7 @@ pub(super) fn read(node: &Node) -> Result<OptimizerConfig, ScenarioError> {
     let mut section = Section::open("server.optimizer", node)?;
     let kind =
         section.require("kind", "\"sgd\", \"momentum\", \"adam\", \"yogi\" or \"adagrad\"")?;
-    let kind = kind.one_of("optimizer", &KINDS)?;
+    let kind = kind.one_of("server.optimizer.kind", "optimizer", &KINDS)?;
     let mut positive = |key, default| {
         let read = |node: &Node| node.number_that(key, "a number above 0", |value| value > 0.0);
         section.get(key).map_or(Ok(default), read)

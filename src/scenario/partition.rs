@@ -53,9 +53,7 @@ pub(super) fn read(
 fn read_scheme(node: &Node, data: &Dataset) -> Result<Scheme, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let names = [("iid", false), ("natural", true)];
-        let natural = node.one_of("scheme", &names).map_err(|error| {
-            error.note("or { dirichlet = 0.1 }, { shards = 2 }, { file = \"split.json\" }")
-        })?;
+        let natural = node.one_of_or_table("task.partition.scheme", "scheme", &names)?;
         return match (natural, &data.clients) {
             (false, _) => Ok(Scheme::Iid),
             (true, Some(_)) => Ok(Scheme::Natural),

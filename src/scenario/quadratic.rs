@@ -57,7 +57,9 @@ const A_VECTOR: &str = "an array of numbers";
 
 fn read_curvature(node: &Node, clients: usize, dim: usize) -> Result<Curvature, ScenarioError> {
     if let Raw::String(_) = node.value {
-        return node.one_of("curvature", &[("identity", ())]).map(|()| Curvature::Identity);
+        return node
+            .one_of("task.curvature", "curvature", &[("identity", ())])
+            .map(|()| Curvature::Identity);
     }
     let rows = one_per_client(node, "curvature", "diagonal or matrix", clients)?;
     let is_array = |node: &Node| matches!(node.value, Raw::Array(_));
@@ -87,7 +89,7 @@ fn read_curvature(node: &Node, clients: usize, dim: usize) -> Result<Curvature, 
 /// The weights, scaled so that rounding in the file does not show.
 fn read_weights(node: &Node, clients: usize) -> Result<Option<Vec<f64>>, ScenarioError> {
     if let Raw::String(_) = node.value {
-        return node.one_of("weights", &[("equal", ())]).map(|()| None);
+        return node.one_of("task.weights", "weights", &[("equal", ())]).map(|()| None);
     }
     let rows = one_per_client(node, "weights", "number", clients)?;
     let positive =

@@ -60,11 +60,13 @@ pub(super) fn read_how(
     let repeat_at = section.get("repeat");
     let repeat = repeat_at.map_or(Ok(Repeat::Never), read_repeat)?;
     let shifts = [("none", false), ("random", true)];
-    let shifted = section.get("shift").map_or(Ok(false), |node| node.one_of("shift", &shifts))?;
+    let shifted = section
+        .get("shift")
+        .map_or(Ok(false), |node| node.one_of("fleet.class.trace.shift", "shift", &shifts))?;
     let assigns = [("in-order", Assign::InOrder), ("random", Assign::Random)];
-    let assign = section
-        .get("assign")
-        .map_or(Ok(Assign::InOrder), |node| node.one_of("assign", &assigns))?;
+    let assign = section.get("assign").map_or(Ok(Assign::InOrder), |node| {
+        node.one_of("fleet.class.trace.assign", "assign", &assigns)
+    })?;
     let trace = traces.read(path, prefix).map_err(|error| unreadable(file, &error))?;
     if trace.is_empty() {
         return Err(nobody(file, devices.map(|node| (node, prefix))));

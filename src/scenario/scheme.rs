@@ -19,9 +19,7 @@ pub(super) fn read(node: &Node, clients: usize) -> Result<Scheme, ScenarioError>
             ("oort", Scheme::Oort(OortConfig::PUBLISHED)),
             ("tiers", Scheme::Tiers(TIERS)),
         ];
-        return node.one_of("scheme", &schemes).map_err(|error| {
-            error.note("or { oort = { alpha = 2.0 } }, or { tiers = { count = 5 } }")
-        });
+        return node.one_of_or_table("server.scheme", "scheme", &schemes);
     };
     let mut section = Section::open("server.scheme", node)?;
     let scheme = match section.exactly_one(&["oort", "tiers"])? {

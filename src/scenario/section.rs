@@ -2,17 +2,17 @@
 
 use super::error::ScenarioError;
 use super::render::short;
-use super::schema::{self, Keys};
+use super::schema::{self, DIST, Table, TableForm};
 use super::source::Where;
 use super::suggest;
 use super::tree::{Entry, Node, Raw};
 
 /// A table on its way to a validated type.
 ///
-/// Opening it rejects every key the language does not have; finishing it
-/// rejects every key that nobody read, so that no key is ever ignored.
+/// Opening it rejects every key the language does not have; finishing it rejects every key that was
+/// not read, so that no key is ever ignored.
 pub(super) struct Section<'a> {
-    keys: &'static Keys,
+    table: &'static Table,
     entries: &'a [Entry],
     read: Vec<&'static str>,
     /// Where the table begins, for what is missing from it.
@@ -22,40 +22,41 @@ pub(super) struct Section<'a> {
 impl<'a> Section<'a> {
     /// Opens a table that is there.
     pub fn open(table: &'static str, node: &'a Node) -> Result<Self, ScenarioError> {
-        let keys = schema::table(table).expect("every table that is read stands in the schema");
+        let table = schema::table(table).expect("every table that is read stands in the schema");
         let Raw::Table(raw) = &node.value else {
             return Err(node.wrong_type("a table").expected(shape(table)));
         };
         for entry in &raw.entries {
-            check(keys, entry)?;
+            check(table, entry)?;
         }
-        Ok(Section { keys, entries: &raw.entries, read: Vec::new(), at: node.at.clone() })
+        Ok(Section { table, entries: &raw.entries, read: Vec::new(), at: node.at.clone() })
     }
 
     /// Opens a table that may have been left out; it is then empty.
     pub fn open_in(&mut self, key: &'static str) -> Result<Section<'a>, ScenarioError> {
-        let table = schema::child(self.keys.table, key).expect("a key whose value is a table");
+        let table = schema::child(self.table, key).expect("a key whose value is a table");
         match self.get(key) {
-            Some(node) => Section::open(table, node),
-            None => {
-                let keys =
-                    schema::table(table).expect("every table that is read stands in the schema");
-                Ok(Section { keys, entries: &[], read: Vec::new(), at: self.at.clone() })
-            }
+            Some(node) => Section::open(table.path, node),
+            None => Ok(Section { table, entries: &[], read: Vec::new(), at: self.at.clone() }),
         }
     }
 
     /// The value of a key, if it was given.
     pub fn get(&mut self, key: &'static str) -> Option<&'a Node> {
-        debug_assert!(self.keys.now.contains(&key), "`{key}` is not in the schema");
-        self.read.push(key);
+        self.note_read(key);
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+    }
+
+    fn note_read(&mut self, key: &'static str) {
+        let path = self.table.path;
+        debug_assert!(self.table.key(key).is_some(), "`{key}` of `{path}` is not in the schema");
+        self.read.push(key);
     }
 
     /// The value of a key that must be given.
     pub fn require(&mut self, key: &'static str, what: &str) -> Result<&'a Node, ScenarioError> {
         let missing = |at: &Where| {
-            let title = schema::title(self.keys.table);
+            let title = title(self.table);
             at.error(format!("missing key `{key}` {title}"))
                 .expected(format_args!("`{key} = …`: {what}"))
         };
@@ -68,15 +69,20 @@ impl<'a> Section<'a> {
         &mut self,
         of: &[&'static str],
     ) -> Result<(&'static str, &'a Node), ScenarioError> {
+        debug_assert!(
+            self.table.exclusive.iter().any(|set| set.iter().map(|group| &group[0]).eq(of)),
+            "{of:?} are not what the schema says of `{}`",
+            self.table.path
+        );
         let mut given = self.entries.iter().filter_map(|entry| {
             let key = of.iter().find(|key| **key == entry.key)?;
             Some((*key, entry))
         });
-        let title = schema::title(self.keys.table);
+        let title = title(self.table);
         let list = of.join(", ");
         match (given.next(), given.next()) {
             (Some((key, entry)), None) => {
-                self.read.push(key);
+                self.note_read(key);
                 Ok((key, &entry.node))
             }
             (Some((first, _)), Some((second, entry))) => Err(entry
@@ -96,7 +102,7 @@ impl<'a> Section<'a> {
             None => Ok(()),
             Some(entry) => {
                 let read: Vec<_> =
-                    self.keys.now.iter().filter(|key| self.read.contains(key)).copied().collect();
+                    self.table.names().filter(|name| self.read.contains(name)).collect();
                 let message = format!("`{}` has no meaning {why}", short(&entry.key));
                 Err(entry.key_at.error(message).expected(format_args!("only: {}", read.join(", "))))
             }
@@ -104,28 +110,35 @@ impl<'a> Section<'a> {
     }
 }
 
-fn check(keys: &'static Keys, entry: &Entry) -> Result<(), ScenarioError> {
+fn check(table: &'static Table, entry: &Entry) -> Result<(), ScenarioError> {
     let key = entry.key.as_str();
-    let title = schema::title(keys.table);
-    let now = keys.now.join(", ");
-    if keys.now.contains(&key) {
-        Ok(())
-    } else {
-        let message = format!("unknown key `{}` {title}", short(key));
-        let error = entry.key_at.error(message).expected(format_args!("one of: {now}"));
-        Err(error.meant(suggest::key(keys.table, key)))
+    if table.key(key).is_some() {
+        return Ok(());
+    }
+    let names = table.names().collect::<Vec<_>>().join(", ");
+    let message = format!("unknown key `{}` {}", short(key), title(table));
+    let error = entry.key_at.error(message).expected(format_args!("one of: {names}"));
+    Err(error.meant(suggest::key(table, key)))
+}
+
+/// How messages speak of a table.
+fn title(table: &Table) -> String {
+    match (table.form, table.path) {
+        (TableForm::File, _) => "at the top level".into(),
+        (TableForm::List, path) => format!("in [[{path}]]"),
+        (TableForm::Header, path) => format!("in [{path}]"),
+        (TableForm::Braces, DIST) => "in a distribution".into(),
+        (TableForm::Braces, path) => format!("in `{}`", path.trim_start_matches("dist.")),
     }
 }
 
 /// How a table is written.
-fn shape(table: &str) -> String {
-    match table {
-        "variant" | "expect" | "event" | "fleet.class" => {
-            format!("a table that begins with [[{table}]]")
+fn shape(table: &Table) -> String {
+    match table.form {
+        TableForm::List => format!("a table that begins with [[{}]]", table.path),
+        TableForm::File | TableForm::Header => {
+            format!("a table that begins with [{}]", table.path)
         }
-        "" | "stop" | "task" | "task.partition" | "client" | "server" | "fleet" | "record" => {
-            format!("a table that begins with [{table}]")
-        }
-        _ => "a table: { … }".into(),
+        TableForm::Braces => "a table: { … }".into(),
     }
 }

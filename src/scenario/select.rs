@@ -17,9 +17,9 @@ pub(super) fn read(
         return Ok(Whom::EVERYONE);
     };
     let Raw::Table(_) = &node.value else {
-        return node.one_of("selection", &[("all", ())]).map(|()| Whom::EVERYONE).map_err(
-            |error| error.note("or { class = \"…\", fraction = 0.2 }, or { clients = [1, 2] }"),
-        );
+        return node
+            .one_of_or_table("event.select", "selection", &[("all", ())])
+            .map(|()| Whom::EVERYONE);
     };
     let mut section = Section::open("event.select", node)?;
     let fraction_at = section.get("fraction");

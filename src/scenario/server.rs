@@ -58,9 +58,8 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
 
 fn read_staleness(node: &Node) -> Result<Staleness, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        return node.one_of("staleness", &[("constant", Staleness::Constant)]).map_err(|error| {
-            error.note("or { polynomial = 0.5 }, or { hinge = { a = 10, b = 4 } }")
-        });
+        let names = [("constant", Staleness::Constant)];
+        return node.one_of_or_table("server.staleness", "staleness", &names);
     };
     let mut section = Section::open("server.staleness", node)?;
     let staleness = match section.exactly_one(&["polynomial", "hinge"])? {
@@ -105,7 +104,7 @@ fn choose<T: Copy>(
     default: T,
     now: &[(&'static str, T)],
 ) -> Result<T, ScenarioError> {
-    section.get(key).map_or(Ok(default), |node| node.one_of(key, now))
+    section.get(key).map_or(Ok(default), |node| node.one_of(&format!("server.{key}"), key, now))
 }
 
 fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
@@ -114,17 +113,16 @@ fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
         Raw::Integer(_) | Raw::Float(_) => {
             node.number_that("tau_eff", "a number above 0", |tau| tau > 0.0).map(TauEff::Fixed)
         }
-        _ => node.one_of("tau_eff", &names).map_err(|error| error.note("or a number above 0")),
+        _ => node
+            .one_of("server.tau_eff", "tau_eff", &names)
+            .map_err(|error| error.note("or a number above 0")),
     }
 }
 
 fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        return node.one_of("close", &[("all", Close::All), ("each", Close::Buffer(1))]).map_err(
-            |error| {
-                error.note("or { deadline = \"30s\" }, { first = 10, of = 13 }, { buffer = 10 }")
-            },
-        );
+        let names = [("all", Close::All), ("each", Close::Buffer(1))];
+        return node.one_of_or_table("server.close", "close", &names);
     };
     let mut section = Section::open("server.close", node)?;
     let close = match section.exactly_one(&["deadline", "first", "buffer", "window"])? {
@@ -162,9 +160,7 @@ fn read_adaptive(node: &Node) -> Result<Close, ScenarioError> {
 
 fn read_sample(node: &Node, clients: usize) -> Result<Sample, ScenarioError> {
     let Raw::Table(_) = &node.value else {
-        return node
-            .one_of("sample", &[("all", Sample::All)])
-            .map_err(|error| error.note("or { clients = 10 }, or { fraction = 0.3 }"));
+        return node.one_of_or_table("server.sample", "sample", &[("all", Sample::All)]);
     };
     let mut section = Section::open("server.sample", node)?;
     match section.exactly_one(&["clients", "fraction"])? {

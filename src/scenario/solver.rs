@@ -142,5 +142,5 @@ pub(super) fn read_variance(node: &Node) -> Result<Option<VarianceReduction>, Sc
         ("scaffold", Some(VarianceReduction::Scaffold)),
         ("vrlsgd", Some(VarianceReduction::Vrlsgd)),
     ];
-    node.one_of("variance_reduction", &names)
+    node.one_of("client.variance_reduction", "variance_reduction", &names)
 }

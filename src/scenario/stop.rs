@@ -41,7 +41,7 @@ pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, Scen
 fn read_divergence(node: &Node) -> Result<Option<f64>, ScenarioError> {
     if let Raw::String(_) = &node.value {
         let error = |error: ScenarioError| error.note("or a number above 1, such as 100");
-        return node.one_of("divergence", &[("off", None)]).map_err(error);
+        return node.one_of("stop.divergence", "divergence", &[("off", None)]).map_err(error);
     }
     let above = node.number_that("divergence", "a number above 1, or \"off\"", |times| times > 1.0);
     above.map(Some)
@@ -51,7 +51,7 @@ fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
     let mut section = Section::open("stop.target", node)?;
     let metric = section.require("metric", "what is measured, such as \"train_loss\"")?;
     let (side, value) = section.exactly_one(&["at_least", "at_most"])?;
-    let metric = metric.one_of("metric", &metrics_of(task))?;
+    let metric = metric.one_of("stop.target.metric", "metric", &metrics_of(task))?;
     let value = value.number()?;
     let bound = if side == "at_least" { Bound::AtLeast(value) } else { Bound::AtMost(value) };
     Ok(Target { metric, bound })

@@ -1,6 +1,6 @@
 //! The nearest valid name, when there is one near enough to be meant.
 
-use super::schema::{self, TABLES};
+use super::schema::{self, Table};
 use strsim::{damerau_levenshtein, normalized_damerau_levenshtein};
 
 /// Names that other tools and papers use, and where the same thing is said here.
@@ -63,17 +63,16 @@ pub(super) fn nearest<'a>(
 }
 
 /// For a key that its table does not have: a key of the table, or else one elsewhere.
-pub(super) fn key(table: &str, key: &str) -> Option<String> {
-    let here = schema::table(table)?;
+pub(super) fn key(table: &Table, key: &str) -> Option<String> {
     if key.len() > LONGEST {
         return None;
     }
-    let of_events = OF_EVENTS.iter().find(|(alias, _)| table == "event" && *alias == key);
+    let of_events = OF_EVENTS.iter().find(|(alias, _)| table.path == "event" && *alias == key);
     of_events
         .map(|(_, meant)| *meant)
-        .or_else(|| nearest(key, here.now.iter().copied()))
+        .or_else(|| nearest(key, table.names()))
         .map(String::from)
-        .or_else(|| path(&schema::join(table, key), None))
+        .or_else(|| path(&schema::join(table.path, key), None))
 }
 
 /// For a path that leads nowhere: the nearest one that leads somewhere. Paths into device classes
@@ -87,10 +86,35 @@ pub(super) fn path(wrong: &str, class: Option<&str>) -> Option<String> {
         Some(rest) => format!("fleet.class.{}.{rest}", class.unwrap_or("NAME")),
         None => path.to_string(),
     };
-    if let Some((_, path)) = ALIASES.iter().find(|(alias, _)| *alias == last) {
+    if let Some(path) = alias(last) {
         return Some(spelled(path));
     }
-    let all: Vec<String> = paths().map(|path| spelled(&path)).collect();
+    like(wrong, paths().map(|path| spelled(&path)))
+}
+
+/// Where the thing is said that other tools call by this name.
+fn alias(name: &str) -> Option<&'static str> {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| *path)
+}
+
+/// For what is neither a key nor a table: the nearest path, or else the nearest name of a key.
+pub(super) fn entry(wrong: &str) -> Option<String> {
+    if wrong.len() > 2 * LONGEST {
+        return None;
+    }
+    let keys =
+        schema::tables().flat_map(|table| table.names().map(|key| schema::join(table.path, key)));
+    let all = keys.chain(schema::tables().map(|table| table.path.to_string()));
+    alias(wrong.rsplit('.').next()?)
+        .map(String::from)
+        .or_else(|| like(wrong, all))
+        .or_else(|| nearest(wrong, schema::tables().flat_map(Table::names)).map(String::from))
+}
+
+/// The path that is most like a wrong one, if one is like it at all.
+fn like(wrong: &str, paths: impl Iterator<Item = String>) -> Option<String> {
+    let last = wrong.rsplit('.').next()?;
+    let all: Vec<String> = paths.collect();
     let likeness = |path: &String| normalized_damerau_levenshtein(wrong, path);
     let best = |candidates: Vec<&String>| {
         candidates.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).cloned()
@@ -102,14 +126,13 @@ pub(super) fn path(wrong: &str, class: Option<&str>) -> Option<String> {
 
 /// Every path that `--set` can name.
 fn paths() -> impl Iterator<Item = String> {
-    TABLES
-        .iter()
-        .filter(|keys| {
-            !keys.table.starts_with(schema::DIST)
-                && !keys.table.starts_with("event")
-                && !matches!(keys.table, "variant" | "expect")
+    schema::tables()
+        .filter(|table| {
+            !table.path.starts_with(schema::DIST)
+                && !table.path.starts_with("event")
+                && !matches!(table.path, "variant" | "expect")
         })
-        .flat_map(|keys| keys.now.iter().map(|key| schema::join(keys.table, key)))
+        .flat_map(|table| table.names().map(|key| schema::join(table.path, key)))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn read(
         ("table", Kind::Files(files::Kind::Table)),
     ];
     let kind = match section.get("kind") {
-        Some(node) => node.one_of("kind", &kinds)?,
+        Some(node) => node.one_of("task.kind", "kind", &kinds)?,
         None => Kind::Synthetic,
     };
     let given = match section.get("clients") {
@@ -142,10 +142,8 @@ fn read_size(node: &Node) -> Result<Dist, ScenarioError> {
 fn read_init(node: &Node) -> Result<Init, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let names = [("zeros", false), ("default", true)];
-        let init = node.one_of("starting point", &names);
-        return init
-            .map(|own| if own { Init::Default } else { Init::Zeros })
-            .map_err(|error| error.note("or { normal = 0.1 }, or { file = \"….safetensors\" }"));
+        let init = node.one_of_or_table("task.init", "starting point", &names);
+        return init.map(|own| if own { Init::Default } else { Init::Zeros });
     };
     let mut section = Section::open("task.init", node)?;
     let (how, value) = section.exactly_one(&["normal", "file"])?;

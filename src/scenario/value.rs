@@ -2,6 +2,7 @@
 
 use super::error::ScenarioError;
 use super::render::short;
+use super::schema::{self, Choice};
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
 use crate::clock::Span;
@@ -194,13 +195,22 @@ impl Node {
         }
     }
 
-    /// One name of several.
+    /// One name of several, which are those that the schema has for the key at `path`; only some of
+    /// them where the others do not apply.
     pub fn one_of<T: Copy>(
         &self,
+        path: &str,
         what: &str,
         now: &[(&'static str, T)],
     ) -> Result<T, ScenarioError> {
         let names = || now.iter().map(|(name, _)| *name);
+        debug_assert!(
+            schema::key(path).is_some_and(|key| {
+                let mut known = key.choices.iter().filter_map(Choice::name);
+                names().all(|name| known.any(|other| other == name))
+            }),
+            "the schema has other names for `{path}`, or in another order"
+        );
         let list = names().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let Raw::String(text) = &self.value else {
             let article = if what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
@@ -214,6 +224,27 @@ impl Node {
         let error = self.at.error(format!("unknown {what} \"{}\"", short(text)));
         let near = nearest(text, names());
         Err(error.expected(format_args!("one of: {list}")).meant(near))
+    }
+
+    /// The same for a key whose value may also be a table: the message shows how such are written.
+    pub fn one_of_or_table<T: Copy>(
+        &self,
+        path: &str,
+        what: &str,
+        now: &[(&'static str, T)],
+    ) -> Result<T, ScenarioError> {
+        self.one_of(path, what, now).map_err(|error| {
+            let choices: Vec<Choice> = schema::key(path).map_or(Vec::new(), |key| {
+                key.alternatives().filter(|choice| choice.tables().next().is_some()).collect()
+            });
+            match &choices[..] {
+                [only] => error.note(format_args!("or {}: {}", only.form, only.meaning)),
+                _ => {
+                    let forms: Vec<&str> = choices.iter().flat_map(Choice::tables).collect();
+                    error.note(format_args!("or {}", forms.join(", ")))
+                }
+            }
+        })
     }
 
     /// A name that is safe in tables, files and folders.

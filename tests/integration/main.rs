@@ -25,6 +25,7 @@ mod expectations;
 mod failures;
 mod full_disk;
 mod golden;
+mod key_reference;
 mod kill;
 mod lemma_one;
 #[cfg(unix)]
