@@ -38,7 +38,7 @@ pub use entry::{Choice, Key, Preset, Table, TableForm};
 
 /// Whether scenarios can name plug-ins. While this is off, `{ plugin = "…" }` is in no list, table
 /// or message.
-const PLUGINS: bool = false;
+const PLUGINS: bool = true;
 
 /// The table that stands for every DIST.
 pub(super) const DIST: &str = "dist";
