@@ -14,7 +14,7 @@ const SCENARIOS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios
 /// As wide as terminals are.
 const WIDTH: usize = 80;
 /// Longer names stand on a line of their own.
-const LONGEST_NAME: usize = 30;
+const LONGEST_NAME: usize = 29;
 
 /// A name and what it means.
 type Entry = (String, String);
@@ -38,7 +38,7 @@ fn overview(style: Style) -> String {
         if let Some(title) = table.title {
             let entries = match table.choices {
                 [] => keys(table.keys.iter().filter(|key| key.title.is_none())),
-                choices => choices.iter().map(of_choice).collect(),
+                choices => choices.iter().map(of_form).collect(),
             };
             let title = match table.path {
                 "dist" => format!("{title} (wherever a value is drawn)"),
@@ -70,12 +70,14 @@ fn place(table: &Table, key: &str) -> String {
     let below = table.path[header.path.len()..].trim_start_matches('.');
     let rest = schema::join(below, key);
     let rest = rest.trim_end_matches('.');
-    let header = match header.form {
-        TableForm::List => format!("[[{}]]", header.path),
-        TableForm::Header => format!("[{}]", header.path),
-        TableForm::File | TableForm::Braces => header.path.to_string(),
-    };
-    format!("{header} {rest}").trim().to_string()
+    match header.form {
+        TableForm::List => format!("[[{}]] {rest}", header.path).trim_end().into(),
+        TableForm::Header => format!("[{}] {rest}", header.path).trim_end().into(),
+        // A DIST has no place of its own.
+        TableForm::File | TableForm::Braces => {
+            schema::join(table.path, key).trim_end_matches('.').into()
+        }
+    }
 }
 
 /// Keys with what they mean; those that mean the same stand together.
@@ -83,27 +85,25 @@ fn keys<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for key in keys {
         match entries.last_mut() {
-            Some((names, what)) if *what == plain(key.meaning) => {
+            Some((names, what)) if *what == key.meaning => {
                 let _ = write!(names, ", {}", key.name);
             }
-            _ => entries.push((key.name.into(), plain(key.meaning))),
+            _ => entries.push((key.name.into(), key.meaning.into())),
         }
     }
     entries
 }
 
+/// A choice by its name, or as it is written.
 fn of_choice(choice: &Choice) -> Entry {
-    let what = plain(choice.meaning);
-    let what = match choice.or {
-        Some(form) => format!("{what}; or {form}"),
-        None => what,
-    };
-    (choice.name().unwrap_or(choice.form).into(), what)
+    let (form, what) = of_form(choice);
+    (choice.name().map_or(form, String::from), what)
 }
 
-/// Text of the schema without the marks of the reference.
-fn plain(text: &str) -> String {
-    text.replace('`', "")
+fn of_form(choice: &Choice) -> Entry {
+    let what = choice.meaning;
+    let what = choice.or.map_or(what.into(), |form| format!("{what}\nor {form}"));
+    (choice.form.into(), what)
 }
 
 fn section(out: &mut String, style: Style, title: &str, entries: &[Entry]) {
@@ -123,7 +123,7 @@ fn table(out: &mut String, entries: &[Entry]) {
             let _ = writeln!(out, "  {line}");
         });
         let length = name.chars().count();
-        let mut lines = what.lines().flat_map(|line| wrapped(line, WIDTH - 2 - width - 2));
+        let mut lines = what.lines().flat_map(|line| folded(line, WIDTH - 2 - width - 2));
         let first = match length <= width {
             true => lines.next().unwrap_or_default(),
             false => String::new(),
@@ -134,6 +134,27 @@ fn table(out: &mut String, entries: &[Entry]) {
             let _ = writeln!(out, "  {:width$}  {line}", "");
         });
     }
+}
+
+/// A line in lines that are not longer than `width`. They begin where it does, and what stands in
+/// braces stays together.
+fn folded(line: &str, width: usize) -> Vec<String> {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let mut depth = 0;
+    let kept: String = text
+        .chars()
+        .map(|c| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if c == ' ' && depth > 0 { '\u{a0}' } else { c }
+        })
+        .collect();
+    let lines = wrapped(&kept, width - indent).into_iter();
+    lines.map(|line| format!("{:indent$}{}", "", line.replace('\u{a0}', " "))).collect()
 }
 
 #[cfg(test)]
@@ -187,8 +208,7 @@ mod tests {
                 let text =
                     detail::text(&path, Style::Plain).unwrap_or_else(|e| panic!("{}", e.text));
                 fits(&text);
-                let first = plain(key.meaning);
-                let first: Vec<&str> = first.split_whitespace().collect();
+                let first: Vec<&str> = key.meaning.split_whitespace().collect();
                 let said: Vec<&str> = text.split_whitespace().collect();
                 assert!(said.windows(first.len()).any(|words| words == first), "{path}:\n{text}");
             }

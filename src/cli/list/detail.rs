@@ -1,8 +1,8 @@
 //! `gruppetto list KEY`: all that the schema says of a key or a table.
 
-use super::{Entry, Problem, WIDTH, place, plain, table};
-use crate::report::{Style, wrapped};
-use crate::scenario::schema::{self, Choice, Key, Preset, Table};
+use super::{Entry, Problem, WIDTH, folded, of_choice, of_form, place, table};
+use crate::report::Style;
+use crate::scenario::schema::{self, Choice, Key, Preset, Table, TableForm};
 use std::fmt::Write;
 
 /// What is said of a path such as `server.close`, of a table such as `client`, or of every key of a
@@ -11,6 +11,7 @@ pub(super) fn text(wanted: &str, style: Style) -> Result<String, Problem> {
     let path = wanted.trim_matches(['[', ']']);
     let mut out = String::new();
     match (schema::key(path), schema::table(path)) {
+        (_, Some(table)) if table.form != TableForm::Braces => of_table(&mut out, style, table),
         (Some(key), _) => of_key(&mut out, style, parent(path), key),
         (None, Some(table)) => of_table(&mut out, style, table),
         (None, None) => {
@@ -27,12 +28,12 @@ pub(super) fn text(wanted: &str, style: Style) -> Result<String, Problem> {
     match out.is_empty() {
         false => Ok(out),
         true => {
-            let near = schema::nearest(path)
-                .map_or(String::new(), |near| format!("\n  = help: did you mean `{near}`?"));
+            let near = schema::nearest(path);
+            let near = near.map(|near| format!("\n  = help: did you mean `{near}`?"));
             Err(Problem::usage(format!(
                 "error: scenarios have no key or table `{wanted}`\n  \
-                 = expected a path such as server.close or client; `gruppetto list` shows what \
-                 there is{near}"
+                 = expected a path such as server.close or client{}",
+                near.unwrap_or("\n  = help: `gruppetto list` shows what there is".into())
             )))
         }
     }
@@ -44,50 +45,53 @@ fn parent(path: &str) -> &'static Table {
 }
 
 fn of_table(out: &mut String, style: Style, language: &'static Table) {
-    let _ = writeln!(out, "{}: {}", style.bold(&place(language, "")), plain(language.meaning));
-    choices(out, language.choices.iter().copied());
+    let _ = writeln!(out, "{}", style.bold(&place(language, "")));
+    let mut lines = vec![language.meaning.to_string()];
+    lines.extend(schema::key(language.path).and_then(only_with));
+    indented(out, &lines);
+    choices(out, language.choices.iter().map(of_form).zip(language.choices.iter().copied()));
     out.push('\n');
-    table(out, &rows(language, ""));
+    let is_braces = language.form == TableForm::Braces;
+    let keys = language.keys.iter();
+    let rows = keys.flat_map(|key| rows(language, key, "", is_braces)).collect();
+    table(out, &merged(rows));
+    let has_more = language.keys.iter().any(|key| schema::child(language, key.name).is_some());
+    if has_more && !is_braces {
+        let _ = writeln!(out, "\ngruppetto list {}.KEY tells all of a key", language.path);
+    }
 }
 
 fn of_key(out: &mut String, style: Style, parent: &'static Table, key: &'static Key) {
-    let title = match place(parent, key.name) {
-        title if title.starts_with('[') => title,
-        _ => schema::join(parent.path, key.name),
-    };
-    let _ = writeln!(out, "{}", style.bold(&title));
-    let mut lines = vec![plain(key.meaning)];
+    let _ = writeln!(out, "{}", style.bold(&place(parent, key.name)));
+    let mut lines = vec![key.meaning.to_string()];
     if !key.kind.is_empty() {
         lines.push(format!("value: {}", kind(key)));
     }
     lines.extend(default(key));
-    if !key.with.is_empty() {
-        let kinds: Vec<String> = key.with.iter().map(|kind| format!("\"{kind}\"")).collect();
-        lines.push(format!("only with kind = {}", kinds.join(", ")));
+    lines.extend(only_with(key));
+    indented(out, &lines);
+    choices(out, key.alternatives().map(|choice| (of_choice(&choice), choice)));
+    if key.is_dist {
+        out.push_str("\n  gruppetto list dist tells how a DIST is written\n");
+    } else if let Some(nested) = schema::child(parent, key.name) {
+        out.push('\n');
+        let rows = nested.keys.iter().flat_map(|key| rows(nested, key, "", true)).collect();
+        table(out, &merged(rows));
     }
-    for line in lines.iter().flat_map(|line| wrapped(line, WIDTH - 2)) {
+}
+
+fn indented(out: &mut String, lines: &[String]) {
+    for line in lines.iter().flat_map(|line| folded(line, WIDTH - 2)) {
         let _ = writeln!(out, "  {line}");
-    }
-    choices(out, key.alternatives());
-    if let Some(nested) = schema::child(parent, key.name) {
-        if key.is_dist {
-            out.push_str("\n  gruppetto list dist tells how a DIST is written\n");
-        } else {
-            out.push('\n');
-            table(out, &rows(nested, ""));
-        }
     }
 }
 
 /// What there is to choose from, each with all that is known of it.
-fn choices(out: &mut String, choices: impl Iterator<Item = Choice>) {
+fn choices(out: &mut String, choices: impl Iterator<Item = (Entry, Choice)>) {
     let entries: Vec<Entry> = choices
-        .map(|choice| {
-            let (name, mut what) = super::of_choice(&choice);
-            if !choice.detail.is_empty() {
-                let _ = write!(what, "\n{}", plain(choice.detail));
-            }
-            (name, what)
+        .map(|((name, what), choice)| match choice.detail {
+            "" => (name, what),
+            detail => (name, format!("{what}\n{detail}")),
         })
         .collect();
     if !entries.is_empty() {
@@ -96,37 +100,47 @@ fn choices(out: &mut String, choices: impl Iterator<Item = Choice>) {
     }
 }
 
-/// The keys of a table with meaning, kind and default. Keys of tables in braces follow their own.
-fn rows(language: &'static Table, prefix: &str) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for key in language.keys {
-        let name = schema::join(prefix, key.name);
-        let mut what = plain(key.meaning);
-        let notes = [kind(key)].into_iter().chain(default(key)).collect::<Vec<_>>().join("; ");
-        let _ = write!(what, "\n  {notes}");
-        if !key.with.is_empty() {
-            let _ = write!(what, "\n  only with kind = \"{}\"", key.with.join("\", \""));
-        }
-        match entries.last_mut() {
+/// A key with meaning, kind and default, and after it, if so wanted, the keys of its table in braces.
+fn rows(language: &'static Table, key: &'static Key, prefix: &str, nested: bool) -> Vec<Entry> {
+    let name = schema::join(prefix, key.name);
+    let notes: Vec<String> = std::iter::once(kind(key)).chain(default(key)).collect();
+    let mut what = format!("{}\n  {}", key.meaning, notes.join("; "));
+    if let Some(only) = only_with(key) {
+        let _ = write!(what, "\n  {only}");
+    }
+    let mut entries = vec![(name.clone(), what)];
+    if let Some(inner) = schema::child(language, key.name).filter(|_| nested && !key.is_dist) {
+        entries.extend(inner.keys.iter().flat_map(|key| rows(inner, key, &name, true)));
+    }
+    entries
+}
+
+/// Neighbours of which the same is said stand together.
+fn merged(rows: Vec<Entry>) -> Vec<Entry> {
+    let mut merged: Vec<Entry> = Vec::new();
+    for (name, what) in rows {
+        match merged.last_mut() {
             Some((names, same)) if *same == what => {
                 let _ = write!(names, ", {name}");
             }
-            _ => entries.push((name.clone(), what)),
+            _ => merged.push((name, what)),
         }
-        let nested = schema::child(language, key.name)
-            .filter(|nested| nested.form == schema::TableForm::Braces && !key.is_dist);
-        entries.extend(nested.into_iter().flat_map(|nested| rows(nested, &name)));
     }
-    entries
+    merged
+}
+
+fn only_with(key: &Key) -> Option<String> {
+    let kinds: Vec<String> = key.with.iter().map(|kind| format!("\"{kind}\"")).collect();
+    (!kinds.is_empty()).then(|| format!("only with kind = {}", kinds.join(", ")))
 }
 
 /// The kind of value, with what there is to choose from.
 fn kind(key: &Key) -> String {
     let forms: Vec<&str> = key.alternatives().map(|choice| choice.form).collect();
     match (key.kind, forms.is_empty()) {
-        (kind, true) => plain(kind),
+        (kind, true) => kind.into(),
         ("", false) => forms.join(", "),
-        (kind, false) => format!("{}, or {}", plain(kind), forms.join(", ")),
+        (kind, false) => format!("{kind}, or {}", forms.join(", ")),
     }
 }
 
@@ -134,7 +148,8 @@ fn default(key: &Key) -> Option<String> {
     match key.default {
         Preset::Required => Some("required".into()),
         Preset::Toml(value) => Some(format!("default: {value}")),
-        Preset::Words(words) => Some(format!("default: {}", plain(words))),
+        Preset::Words(words) if words.starts_with("required") => Some(words.into()),
+        Preset::Words(words) => Some(format!("default: {words}")),
         Preset::Nothing => None,
     }
 }

@@ -15,8 +15,13 @@ pub(super) const TABLES: &[Table] = &[
 ];
 
 const EVENT: &[Key] = &[
-    key("at", "duration", Words("this or `round`"), "happens at this simulated time"),
-    key("round", "whole number, from 1", Words("this or `at`"), "happens when this round opens"),
+    key("at", "duration", Words("required, or `round`"), "happens at this simulated time"),
+    key(
+        "round",
+        "whole number, from 1",
+        Words("required, or `at`"),
+        "happens when this round opens",
+    ),
     key(
         "select",
         "",

@@ -172,7 +172,7 @@ const fn of_period(name: &'static str) -> Key {
     key(
         name,
         "DIST of durations, at least 1 ms",
-        Words("both, or `trace`"),
+        Words("required both, or `trace`"),
         "how long a device is there and away, in turn, each drawn anew; the run begins at a random \
          moment of that",
     )

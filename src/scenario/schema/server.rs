@@ -83,9 +83,9 @@ const SERVER: &[Key] = &[
         "what p_i become when not every client takes part",
     )
     .choices(&[
-        choice("\"renormalize\"", "divided by their sum over the clients that arrived"),
-        choice("\"unbiased\"", "divided by the chance of being asked"),
-        choice("\"inverse-probability\"", "divided by how often the client was used so far"),
+        choice("\"renormalize\"", "p_i over the sum of p_i of the clients that arrived"),
+        choice("\"unbiased\"", "p_i corrected by the chance of being asked: right on average"),
+        choice("\"inverse-probability\"", "p_i over how often the client was used so far"),
     ])
     .listed("participation"),
     key(

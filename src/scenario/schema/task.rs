@@ -142,10 +142,8 @@ const KINDS: &[Choice] = &[
 ];
 
 const MODELS: &[Choice] = &[
-    choice("\"softmax\"", "softmax regression").detail(
-        "Runs on native kernels, or on libtorch with `backend = \"libtorch\"`; all other models \
-         run on libtorch",
-    ),
+    choice("\"softmax\"", "softmax regression, on native kernels or libtorch")
+        .detail("On libtorch with `backend = \"libtorch\"`; all other models run on libtorch"),
     choice("\"mlp\"", "fully connected, one hidden layer of 200, ReLU").or("{ mlp = [200, 100] }"),
     choice("\"cnn\"", "two 5 × 5 convolutions with 2 × 2 pooling, then a hidden layer")
         .or("{ cnn = { channels = [16, 32], hidden = 128 } }")
