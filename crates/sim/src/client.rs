@@ -5,19 +5,28 @@
 //! is on its way, its times are worked out again from the start: up to that moment it comes out
 //! the same. Under the wall clock it really takes one step after another; [`WallClockRound`] is that loop's
 //! state. Both ask the same device, pace and trip, so they make the same number of steps, but for
-//! what the wall's timing adds.
+//! what the wall's timing adds. Clients that share the server's links plan one leg at a time
+//! ([`ClientSide::begin_shared_link_round`]).
 
+mod departure_queue;
 mod history;
+mod links;
+mod shared_link_round;
+#[cfg(test)]
+mod tests;
 mod wall_clock_round;
 
+pub use departure_queue::DepartureQueue;
 pub use history::DeviceHistory;
+pub use links::LinkCap;
+pub use shared_link_round::{NextLeg, give_up, update_received};
 pub use wall_clock_round::WallClockRound;
 
-use crate::clock::{SimTime, Span, TimeOverflow};
+use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::{Packer, Parcel};
 use crate::device::{
-    DeviceView, Direction, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload, RoundTask,
-    SpeedProfile, Transfer, transfer,
+    DeviceView, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload, RoundTask,
+    SpeedProfile,
 };
 use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
@@ -213,50 +222,6 @@ impl ClientSide {
     pub fn may_vanish(&self, client: u32) -> bool {
         let class = self.fleet.devices[client as usize].class;
         self.fleet.classes[usize::from(class)].dropout > 0.0
-    }
-
-    /// Before the first bit of a client arrives.
-    pub fn latency(&self, client: u32) -> Span {
-        self.fleet.wires[client as usize].latency
-    }
-
-    /// How far ahead of the server's end of a transfer the client's is: what leaves the server now
-    /// meets the client's link a latency later, and what arrives there now has left it before.
-    fn ahead(&self, client: u32, direction: Direction) -> Span {
-        match direction {
-            Direction::Down => self.latency(client),
-            Direction::Up => Span::ZERO,
-        }
-    }
-
-    /// Bits per second that a client's link allows what is at the server now, and when that may
-    /// change there.
-    pub fn link(&self, client: u32, direction: Direction, now: SimTime) -> (u64, SimTime) {
-        let ahead = self.ahead(client, direction);
-        let there = now.after(ahead).unwrap_or(SimTime::NEVER);
-        match self.links(client, &self.script.borrow()).link(direction, there) {
-            (rate, SimTime::NEVER) => (rate, SimTime::NEVER),
-            (rate, until) => (rate, until.before(ahead).unwrap_or(now)),
-        }
-    }
-
-    /// How a transfer ends that begins now, on a link that is the client's alone: when at the
-    /// server.
-    pub fn transfer(
-        &self,
-        client: u32,
-        direction: Direction,
-        now: SimTime,
-    ) -> Result<Transfer, TimeOverflow> {
-        let script = self.script.borrow();
-        let mut profile = self.links(client, &script);
-        let ahead = self.ahead(client, direction);
-        let here = |at: SimTime| at.before(ahead).unwrap_or(now);
-        let bits = self.payload.bits(direction);
-        Ok(match transfer(&mut profile, direction, now.after(ahead)?, bits)? {
-            Transfer::Through(at) => Transfer::Through(here(at)),
-            Transfer::Broken(at) => Transfer::Broken(here(at)),
-        })
     }
 
     /// The steps of a client that has its model since `downloaded`, and when the last is done.

@@ -30,7 +30,7 @@ pub use class::{Availability, ClassConfig, ComputeConfig, Repeat, Replay, Slowdo
 pub use episodes::{Alternation, Episode};
 pub use event::{Among, DeviceEffect, Effect, EventConfig, LrEffect, When, Whom};
 pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, Payload, Wire};
-pub use link::{Flow, Link};
+pub use link::{Flow, Link, LinkTransfers, TransferId};
 pub use pace::Pace;
 pub use presence::{Absence, AvailabilityChange, Coming, Presence};
 pub use recording::{Change, Compute, Recording};

@@ -82,7 +82,7 @@ impl Player<'_> {
             (Outcome::Offline, Leg::Upload) => (Direction::Up, end, Cell::Up(0)),
             _ => return None,
         };
-        let is_dead = self.client_side.link(client, direction, at).0 == 0;
+        let is_dead = self.client_side.link_cap(client, direction, at).rate == 0;
         let stays_so = || self.client_side.transfer(client, direction, at);
         (is_dead && matches!(stays_so(), Ok(Transfer::Broken(_)))).then_some(gone)
     }

@@ -1,33 +1,28 @@
-//! Clients that go offline on their way.
+//! Tells the server when clients go offline while they take part.
 //!
-//! Whoever goes leg by leg does not know whether it will be back before it has to go. One task
-//! watches over all of them: a timer for each would be set and thrown away in nearly every round.
+//! A client on shared links does not know whether it will be back before it goes offline. One task
+//! waits for the departures of all clients: a timer for each would be set and cancelled in nearly
+//! every round.
 
 use super::server::ServerActor;
+use crate::client::DepartureQueue;
 use crate::clock::{Clock, SimTime, Sleep};
 use actix::prelude::*;
 use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// Knows when everybody goes.
+/// The departures of all clients, and the task that waits for them.
 pub(super) struct Departures {
     clock: Clock,
-    state: RefCell<State>,
+    queue: RefCell<DepartureQueue>,
+    /// Wakes the task.
+    task: RefCell<Option<Waker>>,
 }
 
-struct State {
-    queue: BinaryHeap<Reverse<(SimTime, u32)>>,
-    /// By client: the latest instant it is in the queue for.
-    known: Vec<SimTime>,
-    watchman: Option<Waker>,
-}
-
-/// It is time to go.
+/// `client` goes offline now, at `at`.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct DepartureDue {
@@ -36,76 +31,56 @@ pub(super) struct DepartureDue {
 }
 
 impl Departures {
-    /// A watch over `clients` clients that tells the server, which knows who acts for whom.
+    /// Departures of `clients` clients. The server is told of them: it knows which actor acts for a
+    /// client.
     pub(super) fn open(clients: usize, clock: Clock, server: Addr<ServerActor>) -> Rc<Self> {
-        let known = vec![SimTime::NEVER; clients];
-        let state = State { queue: BinaryHeap::new(), known, watchman: None };
-        let departures = Rc::new(Departures { clock, state: RefCell::new(state) });
-        actix::spawn(watch(departures.clone(), server));
+        let queue = RefCell::new(DepartureQueue::new(clients));
+        let departures = Rc::new(Departures { clock, queue, task: RefCell::new(None) });
+        actix::spawn(send_departures(departures.clone(), server));
         departures
     }
 
-    /// The server is told when `client` goes, at `at`.
+    /// The server is told when `client` goes offline, at `at`.
     pub(super) fn register(&self, client: u32, at: SimTime) {
-        let watchman = {
-            let state = &mut *self.state.borrow_mut();
-            if std::mem::replace(&mut state.known[client as usize], at) == at {
-                return;
-            }
-            state.queue.push(Reverse((at, client)));
-            state.watchman.take()
-        };
-        if let Some(watchman) = watchman {
-            watchman.wake();
-        }
-    }
-
-    /// Tells of everybody whose time has come.
-    fn call(&self, server: &Addr<ServerActor>) {
-        let now = self.clock.now();
-        let state = &mut *self.state.borrow_mut();
-        while let Some(Reverse((at, client))) = state.queue.peek().copied() {
-            if at > now {
-                return;
-            }
-            state.queue.pop();
-            // It may have another time by now: events come and go too.
-            if state.known[client as usize] == at {
-                server.do_send(DepartureDue { at, client });
-            }
+        if self.queue.borrow_mut().register(client, at)
+            && let Some(task) = self.task.take()
+        {
+            task.wake();
         }
     }
 }
 
-async fn watch(departures: Rc<Departures>, server: Addr<ServerActor>) {
-    let mut alarm: Option<(SimTime, Sleep)> = None;
+/// Sleeps until the next departure, tells the server of all that are due, and starts again.
+async fn send_departures(departures: Rc<Departures>, server: Addr<ServerActor>) {
+    let mut timer: Option<(SimTime, Sleep)> = None;
     loop {
-        let next = departures.state.borrow().queue.peek().map(|Reverse((at, _))| *at);
-        match next {
-            Some(at) if alarm.as_ref().is_none_or(|(set, _)| at != *set) => {
-                // Whoever is through at this very instant is through.
-                alarm = Some((at, departures.clock.sleep_until_end_of(at)));
-            }
-            _ => {}
+        let next = departures.queue.borrow().earliest();
+        if let Some(at) = next
+            && timer.as_ref().is_none_or(|(set, _)| at != *set)
+        {
+            // A transfer that completes at this instant still counts.
+            timer = Some((at, departures.clock.sleep_until_end_of(at)));
         }
-        let rang = poll_fn(|cx| {
-            if let Some((_, sleep)) = &mut alarm
+        let fired = poll_fn(|cx| {
+            if let Some((_, sleep)) = &mut timer
                 && Pin::new(sleep).poll(cx).is_ready()
             {
                 return Poll::Ready(true);
             }
-            let mut state = departures.state.borrow_mut();
-            let first = state.queue.peek().map(|Reverse((at, _))| *at);
-            if first != alarm.as_ref().map(|(at, _)| *at) {
+            if departures.queue.borrow().earliest() != timer.as_ref().map(|(at, _)| *at) {
                 return Poll::Ready(false);
             }
-            state.watchman = Some(cx.waker().clone());
+            departures.task.replace(Some(cx.waker().clone()));
             Poll::Pending
         })
         .await;
-        if rang {
-            alarm = None;
-            departures.call(&server);
+        if fired {
+            timer = None;
+            let now = departures.clock.now();
+            let mut queue = departures.queue.borrow_mut();
+            while let Some((at, client)) = queue.take_due(now) {
+                server.do_send(DepartureDue { at, client });
+            }
         }
     }
 }

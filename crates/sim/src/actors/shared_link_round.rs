@@ -1,27 +1,28 @@
-//! A client that shares the server's links: it cannot know beforehand when its transfers are
-//! through, so it goes leg by leg.
+//! A client on the shared links of the server waits for one leg after the other.
 //!
 //! ```text
-//!   asked ─► sent down ─► downloaded ─► steps ─► sent up ─► back
-//!                    (the server sends at once; what it sends arrives a latency later, and
-//!                     what a client sends reaches the server's link a latency later)
+//!   asked ─► model sent ─► downloaded ─► steps ─► update sent ─► update received
+//!                    (what the server sends arrives a latency later, and what a client sends
+//!                     reaches the server's link a latency later)
 //! ```
+//!
+//! What each leg decides is in `client/shared_link_round.rs`; here are the waits.
 
 use super::client::{ClientActor, ClientShared, Dispatch, Trip, place};
 use super::departures::DepartureDue;
 use super::shared_link::PendingTransfer;
-use super::transfer::{SteadyTransfer, TransferEnd, carry};
-use crate::client::PlannedRound;
-use crate::clock::{SimTime, TimeOverflow};
-use crate::device::{Direction, LegTimes};
-use crate::participation::{ClientContext, Request, Round};
-use crate::record::{Leg, Outcome};
+use super::transfer::{SteadyTransfer, carry};
+use crate::client::{ClientSide, NextLeg, give_up, update_received};
+use crate::clock::SimTime;
+use crate::device::{Direction, Transfer};
+use crate::participation::{Arrival, ClientContext, Request, Round};
+use crate::record::Outcome;
 use actix::prelude::*;
 
-/// What a client needs beside its trip when it goes leg by leg.
+/// What a client on shared links needs beside its trip.
 pub(super) struct SharedLinkRound {
     context: ClientContext,
-    /// What will end it before it is back.
+    /// Waits for the moment at which the client vanishes, if it does.
     end: Option<SpawnHandle>,
 }
 
@@ -44,18 +45,15 @@ impl ClientActor {
         let Some(request) = around.ending.watch(place, departed) else { return };
         let Some(end) = self.may_vanish(&round, &request, &context, ctx) else { return };
         self.register_departure(client, context.leaves);
-        let never = SimTime::NEVER;
-        let way = LegTimes { downloaded: never, computed: never, arrives: never, tau: 0 };
-        let planned = PlannedRound { way, lost: None, leg: Leg::Done, cut_off: false };
         let due = round.due;
-        let arrival = around.client_side.arrival(round, request, planned, None);
+        let arrival = around.client_side.begin_shared_link_round(round, request);
         let wait = self.carry(client, Direction::Down, request.at, due, ctx);
         let shared_link_round = Some(Box::new(SharedLinkRound { context, end }));
         self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round }));
     }
 
-    /// If the client will vanish, what ends its trip then: at a moment of its way as that would be
-    /// if it were alone. `None` if that cannot be told, which ends the run.
+    /// Waits for the moment at which the client vanishes, if it does. `None` if that moment cannot be
+    /// computed, which ends the run.
     fn may_vanish(
         &self,
         round: &Round,
@@ -64,17 +62,13 @@ impl ClientActor {
         ctx: &mut Context<Self>,
     ) -> Option<Option<SpawnHandle>> {
         let ClientShared { client_side, ending, clock, .. } = &*self.around;
-        if !client_side.may_vanish(request.asked.client) {
-            return Some(None);
-        }
         let place = place(request.asked.client, round.number);
-        let alone =
-            ending.watch(place, || client_side.plan_from(clock.now(), round, request, context))?;
-        let vanishes = alone.lost == Some(Outcome::Dropped);
-        Some(vanishes.then(|| self.lose_at(alone.way.arrives, Outcome::Dropped, ctx)))
+        let vanishes = ending
+            .watch(place, || client_side.vanishes_at(clock.now(), round, request, context))?;
+        Some(vanishes.map(|at| self.lose_at(at, Outcome::Dropped, ctx)))
     }
 
-    /// Has itself told when it is time to go.
+    /// Registers to be notified when the client goes offline.
     fn register_departure(&self, client: u32, leaves: SimTime) {
         if let Some(departures) =
             self.around.departures.as_ref().filter(|_| leaves < SimTime::NEVER)
@@ -83,8 +77,8 @@ impl ClientActor {
         }
     }
 
-    /// A transfer on a link of the server during which the client's own does not change, nor anything
-    /// else that is known to come.
+    /// A transfer over a shared link, if the client's own link does not change meanwhile and no
+    /// script can change it.
     pub(super) fn steady_transfer(
         &self,
         client: u32,
@@ -96,14 +90,13 @@ impl ClientActor {
             return None;
         }
         let link = shared_links.of(direction)?;
-        let (cap, until) = client_side.link(client, direction, from);
-        (cap > 0 && until == SimTime::NEVER)
-            .then(|| link.carry(from, client_side.payload.bits(direction), cap))
+        let cap = client_side.link_cap(client, direction, from);
+        cap.is_constant().then(|| link.carry(from, client_side.payload.bits(direction), cap.rate))
     }
 
     /// Ends the trip at `at` if it is still under way.
     fn lose_at(&self, at: SimTime, outcome: Outcome, ctx: &mut Context<Self>) -> SpawnHandle {
-        // Whoever is through at this very instant is through.
+        // A transfer that completes at this instant still counts.
         let sleep = self.around.clock.sleep_until_end_of(at);
         ctx.spawn(sleep.into_actor(self).map(move |(), me: &mut Self, ctx| {
             if let Some(trip) = &mut me.trip {
@@ -114,16 +107,16 @@ impl ClientActor {
         }))
     }
 
-    /// Waits for a transfer that begins at `from`, at most until `give_up`.
+    /// Waits for a transfer that begins at `from`, at most until `until`.
     pub(super) fn carry(
         &self,
         client: u32,
         direction: Direction,
         from: SimTime,
-        give_up: Option<SimTime>,
+        until: Option<SimTime>,
         ctx: &mut Context<Self>,
     ) -> SpawnHandle {
-        if give_up.is_none()
+        if until.is_none()
             && let Some(pending) = self.steady_transfer(client, direction, from)
         {
             return ctx.spawn(SteadyTransfer { pending, direction });
@@ -131,13 +124,13 @@ impl ClientActor {
         let around = self.around.clone();
         let pending = async move {
             let pending = carry(&around, client, direction, from);
-            match give_up {
+            match until {
                 None => Some(pending.await),
                 Some(at) => tokio::select! {
                     biased;
                     how = pending => Some(how),
-                    // Before the round closes, so that it can be asked in the next. One whose model
-                    // arrives at this very instant has no time for a step either.
+                    // Before the round closes, so that the client can be asked in the next. A model
+                    // that arrives at this instant leaves no time for a step either.
                     () = around.clock.sleep_until(at) => None,
                 },
             }
@@ -145,142 +138,82 @@ impl ClientActor {
         ctx.spawn(pending.into_actor(self).map(move |how, me: &mut Self, ctx| {
             let now = me.around.clock.now();
             match (how, direction) {
-                (Some(Ok(TransferEnd::Through)), Direction::Down) => me.downloaded(now, ctx),
-                (Some(Ok(TransferEnd::Through)), Direction::Up) => me.uploaded(now, ctx),
-                (Some(Ok(TransferEnd::Broken)), direction) => me.cut_off(now, direction, ctx),
+                (Some(Ok(Transfer::Through(_))), Direction::Down) => me.downloaded(now, ctx),
+                (Some(Ok(Transfer::Through(_))), Direction::Up) => {
+                    me.end_with(ctx, |_, arrival| update_received(arrival, now));
+                }
+                (Some(Ok(Transfer::Broken(_))), direction) => {
+                    me.end_with(ctx, |side, arrival| side.connection_lost(arrival, direction, now));
+                }
                 (Some(Err(error)), _) => {
                     me.around.ending.watch(|| "a transfer".into(), || Err::<(), _>(error));
                 }
-                (None, _) => me.give_up(now, ctx),
+                (None, _) => me.end_with(ctx, |_, arrival| give_up(arrival, now)),
             }
         }))
     }
 
-    /// The last bit of the model has left the server.
+    /// The last bit of the model has left the server: waits for the upload.
     fn downloaded(&mut self, sent: SimTime, ctx: &mut Context<Self>) {
-        let Some((client, reaches)) = self.compute(sent, ctx) else { return };
+        let Some((client, reaches)) = self.model_sent(sent, ctx) else { return };
         let wait = self.carry(client, Direction::Up, reaches, None, ctx);
         if let Some(trip) = &mut self.trip {
             trip.wait = wait;
         }
     }
 
-    /// The steps of a client whose model has left the server by `sent`: who it is, and when the
-    /// first bit of its update reaches the server. `None` if it makes none.
-    pub(super) fn compute(
+    /// The last bit of the model has left the server: which client it is for, and when the first bit
+    /// of its update reaches the server. `None` if it makes no step.
+    pub(super) fn model_sent(
         &mut self,
         sent: SimTime,
         ctx: &mut Context<Self>,
     ) -> Option<(u32, SimTime)> {
-        let around = self.around.clone();
-        let trip = self.trip.as_mut()?;
-        let shared_link_round = trip.shared_link_round.as_ref()?;
-        let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
-        let place = place(request.asked.client, round.number);
-        let plan = around.ending.watch(place, || -> Result<_, TimeOverflow> {
-            let downloaded = sent.after(around.client_side.latency(request.asked.client))?;
-            let (tau, computed) = around.client_side.compute(
-                &round,
-                &request,
-                shared_link_round.context.key,
-                downloaded,
-            )?;
-            let reaches = computed.after(around.client_side.latency(request.asked.client))?;
-            Ok((downloaded, tau, computed, reaches))
-        });
-        let (downloaded, tau, computed, reaches) = plan?;
-        if tau == 0 {
-            let end = round.due.map_or(downloaded, |due| downloaded.min(due));
-            self.give_up(end.max(sent), ctx);
-            return None;
+        let ClientShared { client_side, ending, .. } = &*self.around;
+        let Trip { arrival, shared_link_round, .. } = &mut **self.trip.as_mut()?;
+        let context = &shared_link_round.as_ref()?.context;
+        let client = arrival.request.asked.client;
+        let place = place(client, arrival.round.number);
+        let next = ending.watch(place, || client_side.model_sent(arrival, context, sent))?;
+        match next {
+            NextLeg::Upload(reaches) => Some((client, reaches)),
+            NextLeg::End => {
+                self.end_with(ctx, |_, _| {});
+                None
+            }
         }
-        let way = LegTimes { downloaded, computed, arrives: SimTime::NEVER, tau };
-        let planned = PlannedRound::of(way);
-        let known = trip.arrival.way;
-        let change = match trip.arrival.change.take() {
-            // The same steps as before the script changed: they are being made already.
-            Some(change) if known.tau == tau => Some(change),
-            _ => around.client_side.train(
-                &round,
-                &request,
-                shared_link_round.context.clone(),
-                &planned,
-            ),
-        };
-        trip.arrival = around.client_side.arrival(round, request, planned, change);
-        Some((request.asked.client, reaches))
     }
 
-    /// Does `then` at `at`, unless the trip has ended before.
-    fn wait_until(
+    /// Ends the round as `decide` says: now, or later if its arrival is later.
+    pub(super) fn end_with(
         &mut self,
-        at: SimTime,
         ctx: &mut Context<Self>,
-        then: impl FnOnce(&mut Self, &mut Context<Self>) + 'static,
+        decide: impl FnOnce(&ClientSide, &mut Arrival),
     ) {
-        let sleep = self.around.clock.sleep_until(at);
-        let wait =
-            ctx.spawn(sleep.into_actor(self).map(move |(), me: &mut Self, ctx| then(me, ctx)));
-        if let Some(trip) = &mut self.trip {
-            trip.wait = wait;
-        }
-    }
-
-    /// The last bit of the update has reached the server.
-    pub(super) fn uploaded(&mut self, now: SimTime, ctx: &mut Context<Self>) {
-        self.finish(ctx, |trip| trip.arrival.way.arrives = now);
-    }
-
-    /// Not one step fits.
-    fn give_up(&mut self, now: SimTime, ctx: &mut Context<Self>) {
-        self.finish(ctx, |trip| {
-            trip.arrival.way = LegTimes { downloaded: now, computed: now, arrives: now, tau: 0 };
-            trip.arrival.leg = Leg::Compute;
-        });
-    }
-
-    /// There is no connection any more. On the way down the client sees that when what leaves the
-    /// server now would have reached it.
-    fn cut_off(&mut self, now: SimTime, direction: Direction, ctx: &mut Context<Self>) {
-        let Some(trip) = &self.trip else { return };
-        let (client, due) = (trip.arrival.request.asked.client, trip.arrival.round.due);
-        let (seen, due) = match direction {
-            Direction::Down => (now.after(self.around.client_side.latency(client)), due),
-            Direction::Up => (Ok(now), None),
-        };
-        let seen = seen.unwrap_or(SimTime::NEVER);
-        match due.filter(|due| *due <= seen) {
-            Some(due) => self.give_up(due, ctx),
-            None => self.finish(ctx, |trip| {
-                trip.arrival.halt(seen, Outcome::Offline);
-                trip.arrival.cut_off = true;
-            }),
-        }
-    }
-
-    fn lose(&mut self, at: SimTime, outcome: Outcome, ctx: &mut Context<Self>) {
-        self.finish(ctx, |trip| trip.arrival.halt(at, outcome));
-    }
-
-    fn finish(&mut self, ctx: &mut Context<Self>, change: impl FnOnce(&mut Trip)) {
+        let ClientShared { client_side, clock, .. } = &*self.around;
         let Some(trip) = &mut self.trip else { return };
         trip.shared_link_round.iter().for_each(|shared_link_round| shared_link_round.cancel(ctx));
-        change(trip);
+        decide(client_side, &mut trip.arrival);
         let at = trip.arrival.way.arrives;
-        if at > self.around.clock.now() {
-            // It gives up a latency from now.
-            self.wait_until(at, ctx, |me, _| me.arrive());
+        if at > clock.now() {
+            // A client that gives up or loses its connection sees that a latency from now.
+            let sleep = clock.sleep_until(at);
+            let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
+            if let Some(trip) = &mut self.trip {
+                trip.wait = wait;
+            }
         } else {
             self.arrive();
         }
     }
 
-    /// The script has changed under a client that goes leg by leg. Transfers have heard of it; steps
-    /// are worked out again from their beginning.
+    /// The script has changed during the round. Transfers are notified on their own; steps that are
+    /// not done are planned again.
     pub(super) fn reroute(&mut self, context: ClientContext, ctx: &mut Context<Self>) {
         let now = self.around.clock.now();
         let Some(trip) = &self.trip else { return };
-        let (way, wait) = (trip.arrival.way, trip.wait);
+        let wait = trip.wait;
+        let replan = self.around.client_side.steps_to_replan(&trip.arrival, now);
         let (round, request) = (trip.arrival.round.clone(), trip.arrival.request);
         let client = request.asked.client;
         let Some(end) = self.may_vanish(&round, &request, &context, ctx) else { return };
@@ -292,10 +225,9 @@ impl ClientActor {
         shared_link_round.cancel(ctx);
         (shared_link_round.context.leaves, shared_link_round.end) = (context.leaves, end);
         self.register_departure(client, context.leaves);
-        if way.downloaded < SimTime::NEVER && now < way.computed {
+        if let Some(sent) = replan {
             ctx.cancel_future(wait);
-            let latency = self.around.client_side.latency(client);
-            self.downloaded(way.downloaded.before(latency).unwrap_or(SimTime::ZERO), ctx);
+            self.downloaded(sent, ctx);
         }
     }
 }
@@ -308,10 +240,11 @@ impl Handler<DepartureDue> for ClientActor {
         let Trip { arrival, wait, shared_link_round: Some(shared_link_round) } = &**trip else {
             return;
         };
-        // It may be somebody else's by now, or be back and away again.
+        // The actor may act for another client by now, or the client may be in another round.
         if arrival.request.asked.client == client && shared_link_round.context.leaves == at {
             ctx.cancel_future(*wait);
-            self.lose(self.around.clock.now(), Outcome::Offline, ctx);
+            let now = self.around.clock.now();
+            self.end_with(ctx, |_, arrival| arrival.halt(now, Outcome::Offline));
         }
     }
 }

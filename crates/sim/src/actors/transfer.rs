@@ -3,7 +3,7 @@
 use super::client::{ClientActor, ClientShared};
 use super::ending::Ending;
 use super::shared_link::{PendingTransfer, SharedLink};
-use crate::client::ClientSide;
+use crate::client::{ClientSide, update_received};
 use crate::clock::{Clock, SimTime, TimeOverflow};
 use crate::device::{Direction, Transfer};
 use actix::prelude::*;
@@ -39,14 +39,8 @@ impl SharedLinks {
     }
 }
 
-/// How a leg ends that may never do.
-pub(super) enum TransferEnd {
-    Through,
-    Broken,
-}
-
-/// The transfers of a client whose own link does not change meanwhile: the smallest of all futures
-/// will do, and one for both ways.
+/// The transfers of a client whose own link does not change meanwhile. There are many of these: the
+/// future is small, and the same one carries the model and then the update.
 pub(super) struct SteadyTransfer {
     pub(super) pending: PendingTransfer,
     pub(super) direction: Direction,
@@ -64,10 +58,10 @@ impl ActorFuture<ClientActor> for SteadyTransfer {
         ready!(Pin::new(&mut self.pending).poll(cx));
         let now = me.around.clock.now();
         if self.direction == Direction::Up {
-            me.uploaded(now, ctx);
+            me.end_with(ctx, |_, arrival| update_received(arrival, now));
             return Poll::Ready(());
         }
-        let Some((client, reaches)) = me.compute(now, ctx) else { return Poll::Ready(()) };
+        let Some((client, reaches)) = me.model_sent(now, ctx) else { return Poll::Ready(()) };
         if let Some(pending) = me.steady_transfer(client, Direction::Up, reaches) {
             *self = SteadyTransfer { pending, direction: Direction::Up };
             return self.poll(me, ctx, cx);
@@ -80,59 +74,57 @@ impl ActorFuture<ClientActor> for SteadyTransfer {
     }
 }
 
-/// Carries a model or an update from `from` on, under a cap that may change.
+/// Carries a model or an update from `from` on, while the client's own link may change.
 pub(super) async fn carry(
     around: &ClientShared,
     client: u32,
     direction: Direction,
     from: SimTime,
-) -> Result<TransferEnd, TimeOverflow> {
+) -> Result<Transfer, TimeOverflow> {
     let ClientShared { client_side, clock, shared_links, replan, .. } = around;
     let Some(link) = shared_links.of(direction) else {
         clock.sleep_until(from).await;
         loop {
-            let (at, how) = match client_side.transfer(client, direction, from)? {
-                Transfer::Through(at) => (at, TransferEnd::Through),
-                Transfer::Broken(at) => (at, TransferEnd::Broken),
-            };
+            let end = client_side.transfer(client, direction, from)?;
+            let (Transfer::Through(at) | Transfer::Broken(at)) = end;
             tokio::select! {
                 biased;
-                () = clock.sleep_until(at) => return Ok(how),
-                // Up to now it comes out the same.
+                () = clock.sleep_until(at) => return Ok(end),
+                // The script has changed. Up to now the transfer comes out the same.
                 () = replan.notified(), if client_side.scripted => {}
             }
         }
     };
     if client_side.scripted {
-        // What is scripted may not be known yet.
+        // The script may change before the transfer starts.
         clock.sleep_until(from).await;
     }
     let bits = client_side.payload.bits(direction);
-    let (mut cap, mut until) = client_side.link(client, direction, from);
-    let mut pending = std::pin::pin!(link.carry(from, bits, cap));
+    let mut cap = client_side.link_cap(client, direction, from);
+    let mut pending = std::pin::pin!(link.carry(from, bits, cap.rate));
     loop {
-        if cap == 0 && until == SimTime::NEVER {
+        if cap.is_gone() {
             clock.sleep_until(from).await;
-            return Ok(TransferEnd::Broken);
+            return Ok(Transfer::Broken(clock.now()));
         }
-        match (until < SimTime::NEVER, client_side.scripted) {
-            (false, false) => {
+        match (cap.change(), client_side.scripted) {
+            (None, false) => {
                 pending.as_mut().await;
-                return Ok(TransferEnd::Through);
+                return Ok(Transfer::Through(clock.now()));
             }
             (_, false) => tokio::select! {
                 biased;
-                () = &mut pending => return Ok(TransferEnd::Through),
-                () = clock.sleep_until(until) => {}
+                () = &mut pending => return Ok(Transfer::Through(clock.now())),
+                () = clock.sleep_until(cap.until) => {}
             },
-            (changes, true) => tokio::select! {
+            (change, true) => tokio::select! {
                 biased;
-                () = &mut pending => return Ok(TransferEnd::Through),
-                () = clock.sleep_until(until), if changes => {}
+                () = &mut pending => return Ok(Transfer::Through(clock.now())),
+                () = clock.sleep_until(cap.until), if change.is_some() => {}
                 () = replan.notified() => {}
             },
         }
-        (cap, until) = client_side.link(client, direction, clock.now());
-        pending.set_cap(cap);
+        cap = client_side.link_cap(client, direction, clock.now());
+        pending.set_cap(cap.rate);
     }
 }

@@ -14,13 +14,16 @@
 //! ```
 //!
 //! Each call costs a logarithm of the number of transfers, however many there are and however
-//! many share one cap: see [`level`] for why.
+//! many share one cap: see [`level`] for why. [`LinkTransfers`] adds transfers that start later.
 
 mod group;
 mod heap;
 mod level;
 #[cfg(test)]
 mod tests;
+mod transfers;
+
+pub use transfers::{LinkTransfers, TransferId};
 
 use crate::clock::{SimTime, TimeOverflow};
 use group::amount;

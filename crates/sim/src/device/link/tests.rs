@@ -2,6 +2,7 @@
 
 mod flips;
 mod reference;
+mod transfers;
 
 use super::*;
 

@@ -7,22 +7,27 @@
 use super::*;
 use proptest::prelude::*;
 
-const MOST: usize = 12;
+pub(super) const MOST: usize = 12;
 
 /// The least common multiple of 1 to 12.
 const PARTS: u128 = 27_720;
 
-#[derive(Clone)]
-struct Transfer {
-    number: usize,
-    cap: u64,
-    owed: u128,
+/// `bits` as an amount of the reference.
+pub(super) fn owed(bits: u64) -> u128 {
+    u128::from(bits * SECOND) * PARTS
 }
 
-struct Plain {
-    capacity: u64,
-    now: u64,
-    on: Vec<Transfer>,
+#[derive(Clone)]
+pub(super) struct Transfer {
+    pub(super) number: usize,
+    pub(super) cap: u64,
+    pub(super) owed: u128,
+}
+
+pub(super) struct Plain {
+    pub(super) capacity: u64,
+    pub(super) now: u64,
+    pub(super) on: Vec<Transfer>,
 }
 
 /// Rates in 1/PARTS bit/s: whoever wants the least gets that or an equal part of what is left.
@@ -44,7 +49,7 @@ impl Plain {
         rates(self.capacity, &self.on.iter().map(|one| one.cap).collect::<Vec<_>>())
     }
 
-    fn next(&self) -> Option<u64> {
+    pub(super) fn next(&self) -> Option<u64> {
         let ends = self.on.iter().zip(self.rates()).filter_map(|(one, rate)| match one.owed {
             0 => Some(self.now),
             _ if rate == 0 => None,
@@ -54,7 +59,7 @@ impl Plain {
     }
 
     /// Goes on to `now`, no later than the next end; who is through, in the order of starts.
-    fn go_to(&mut self, now: u64) -> Vec<usize> {
+    pub(super) fn go_to(&mut self, now: u64) -> Vec<usize> {
         let rates = self.rates();
         for (one, rate) in self.on.iter_mut().zip(rates) {
             one.owed = one.owed.saturating_sub(rate * u128::from(now - self.now));
@@ -73,7 +78,7 @@ enum Act {
 }
 
 /// Few different caps, so that some are equal and some are where the level is.
-fn cap() -> impl Strategy<Value = u64> {
+pub(super) fn cap() -> impl Strategy<Value = u64> {
     prop_oneof![
         1 => Just(0),
         2 => Just(FREE),
@@ -122,8 +127,7 @@ fn play(capacity: u64, acts: &[(u64, Act)], prompt: bool) -> Result<(), TestCase
         let now = at(plain.now);
         match act {
             Some(Act::Start { bits, cap }) if plain.on.len() < MOST => {
-                let owed = u128::from(bits * SECOND) * PARTS;
-                plain.on.push(Transfer { number: flows.len(), cap, owed });
+                plain.on.push(Transfer { number: flows.len(), cap, owed: owed(bits) });
                 flows.push(link.start(now, bits, cap));
             }
             Some(Act::SetCap { which, cap }) if which < plain.on.len() => {
