@@ -56,7 +56,7 @@ impl Trainer for Poisson {
     }
 
     fn evaluate(&self, model: &Model, _: usize, _: Option<&[f64]>) -> Vec<f64> {
-        let mut sums = vec![0.0; 1 + FEATURES];
+        let mut sums = [0.0; 1 + FEATURES];
         let all = self.clients.iter().flatten();
         for (loss, gradient) in all.map(|sample| sample_loss(model.values(), sample)) {
             sums[0] += loss;

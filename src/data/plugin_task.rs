@@ -13,8 +13,11 @@ pub struct PluginTask {
     /// As it is for the scenario's first seed. Size, work and metrics are the same for all.
     known: Arc<TaskDescription>,
     /// The trainer that was made last: shares and training ask for the same one.
-    made: Arc<Mutex<Option<(u64, Arc<dyn Trainer>)>>>,
+    made: Arc<Mutex<Option<Made>>>,
 }
+
+/// A trainer, and the seed it was made for.
+type Made = (u64, Arc<dyn Trainer>);
 
 impl PluginTask {
     /// Makes the trainer for the first seed, and asks what it is like.

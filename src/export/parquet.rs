@@ -47,7 +47,7 @@ fn convert<T: Table>(folder: &Path) -> Result<PathBuf, ExportError> {
     let mut writer =
         SerializedFileWriter::new(file, schema, Arc::new(properties)).map_err(failed)?;
     let mut count = 0;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         for (index, cells) in gathered.iter_mut().enumerate() {
             let added = add(cells, row.cell(index));
             added.map_err(|expected| row.odd(index, expected))?;

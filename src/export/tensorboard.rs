@@ -27,7 +27,7 @@ pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError>
         .map(|(index, (name, _))| (index, tag(name)))
         .collect();
     let mut runs: BTreeMap<(String, u64), Vec<u8>> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         let number = |index: usize| {
             let number = Option::<f64>::read(row.cell(index));
             number.ok_or_else(|| row.odd(index, Option::<f64>::EXPECTED))

@@ -34,7 +34,7 @@ impl<T: Table> Rows<T> {
     }
 
     /// The next row, if there is one.
-    pub fn next(&mut self) -> Result<Option<Line<'_, '_, T>>, ReadError> {
+    pub fn next_row(&mut self) -> Result<Option<Line<'_, '_, T>>, ReadError> {
         if !self.read()? {
             return Ok(None);
         }
@@ -85,7 +85,7 @@ impl<'a, T: Table> RowsOfRun<'a, T> {
         &mut self,
         mut take: impl FnMut(&Line<'_, '_, T>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        while let Some(line) = self.rows.next()? {
+        while let Some(line) = self.rows.next_row()? {
             if (line.get(self.variant)?, line.get(self.seed)?) == self.run {
                 take(&line)?;
             }

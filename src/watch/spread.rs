@@ -12,12 +12,12 @@ pub enum SeenLatencies {
     /// More of them may come.
     Live(Box<Phases>),
     /// All have come. A scenario may have thousands of runs, and histograms are large.
-    Settled([LatencySummary; 4]),
+    Settled(Box<[LatencySummary; 4]>),
 }
 
 impl Default for SeenLatencies {
     fn default() -> Self {
-        SeenLatencies::Settled([LatencySummary::default(); 4])
+        SeenLatencies::Settled(Box::new([LatencySummary::default(); 4]))
     }
 }
 
@@ -34,14 +34,14 @@ impl SeenLatencies {
 
     /// No more will come.
     pub fn settle(&mut self) {
-        *self = SeenLatencies::Settled(self.percentiles());
+        *self = SeenLatencies::Settled(Box::new(self.percentiles()));
     }
 
     /// Of the phases that are shown, in their order.
     pub fn percentiles(&self) -> [LatencySummary; 4] {
         match self {
             SeenLatencies::Live(phases) => SHOWN.map(|phase| phases.summary(phase)),
-            SeenLatencies::Settled(percentiles) => *percentiles,
+            SeenLatencies::Settled(percentiles) => **percentiles,
         }
     }
 }

@@ -42,7 +42,7 @@ impl Lanes {
         }
         self.seen += 1;
         if hash(row.client).trailing_zeros() >= self.zeros {
-            self.rows.push(row.clone());
+            self.rows.push(*row);
         }
         while self.rows.len() > KEPT {
             self.zeros += 1;
