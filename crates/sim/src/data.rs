@@ -3,12 +3,14 @@
 //! [`QuadraticConfig::init`] and [`SyntheticConfig::init`] draw a problem for a seed, client by client
 //! from the client's own stream, so that client 7 has the same data whether there are 10 clients or a
 //! million. A [`Dataset`] in memory is split by a [`PartitionConfig`] into a [`Federated`] problem.
+//! A [`ModelConfig`] describes the [`Network`] that learns from it, as data.
 //! Nothing here knows of files, time or devices.
 
 mod augment;
 mod dataset;
 mod federated;
 mod model;
+mod network;
 mod partition;
 mod quadratic;
 mod shard;
@@ -17,7 +19,8 @@ mod synthetic;
 pub use augment::{Augment, CropFlip, PADDING, crop_flip};
 pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targets, moments};
 pub use federated::Federated;
-pub use model::{Backend, Cost, Loss, ModelConfig};
+pub use model::{Backend, Loss, ModelConfig};
+pub use network::{Cost, Initialisation, Kernel, Law, Layer, Network, Parameter};
 pub use partition::{PartitionConfig, PartitionError, Scheme};
 pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
 pub use shard::{Shard, Shards};

@@ -1,6 +1,6 @@
 //! What client training is measured against: a bare loop of `tch` that does nothing but steps.
 
-use super::layer::channels_last;
+use super::networks::channels_last;
 use super::{Feed, one_thread};
 use gruppetto_sim::data::{Dataset, ModelConfig};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Deep models, computed by libtorch: the only place where `tch` appears.
 //!
 //! ```text
-//!   ModelConfig ─► networks ─► layers ─┐
-//!   net.pt ─► script ──────────────────┴─► Worker: parameters on a device, gradients
+//!   ModelConfig ─► Network ─► networks ─┐
+//!   net.pt ─► script ───────────────────┴─► Worker: parameters on a device, gradients
 //!   Federated ─► Feed: samples on a device ─► batches ─┘        │
 //!                      TorchRun: τ steps of one client by the law of `solver`
 //! ```
@@ -17,7 +17,6 @@ mod bare;
 mod devices;
 mod evaluation;
 mod feed;
-mod layer;
 mod networks;
 mod run;
 mod script;
@@ -30,14 +29,13 @@ pub use bare::bare_loop;
 use crossbeam::queue::SegQueue;
 use evaluation::Plan;
 use feed::Feed;
-use gruppetto_sim::data::{Cost, Dataset, Federated, Loss, ModelConfig};
+use gruppetto_sim::data::{Cost, Dataset, Federated, Law, Loss, ModelConfig, Network, Parameter};
 use gruppetto_sim::metric::Metric;
 use gruppetto_sim::random::{Purpose, stream};
 use gruppetto_sim::train::{
     DeviceChoice, Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer,
     Values, normal_vector,
 };
-use layer::{Law, Layer, Parameter};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use run::TorchRun;
@@ -70,7 +68,7 @@ pub enum TorchError {
 
 /// What computes outputs from parameters and inputs.
 enum Net {
-    Layers(Vec<Layer>),
+    Network(Network),
     Script(PathBuf),
 }
 
@@ -137,23 +135,19 @@ impl TorchTrainer {
         let data = &*problem.data;
         let (net, loss) = match model {
             ModelConfig::TorchScript { path, loss } => (Net::Script(path.clone()), *loss),
-            model => {
-                let layers = networks::layers(model, &data.shape, data.classes);
-                (Net::Layers(layers.expect("checked with the scenario")), Loss::CrossEntropy)
-            }
+            model => (Net::Network(network(model, data)), Loss::CrossEntropy),
         };
-        let (parameters, own_start) = match &net {
-            Net::Layers(layers) => (layer::parameters(layers), Vec::new()),
+        let (parameters, own_start, flops) = match &net {
+            Net::Network(network) => {
+                (network.parameters().to_vec(), Vec::new(), network.cost().flops)
+            }
             Net::Script(path) => {
                 let script = Script::load(path, Device::Cpu)?;
-                let start = worker::flat(&script.leaves);
-                (script.parameters, start)
+                let size: usize = script.parameters.iter().map(Parameter::size).sum();
+                // How often a script uses its weights is not known: once forward and twice backward here.
+                (script.parameters, worker::flat(&script.leaves), 6.0 * size as f64)
             }
         };
-        let size: usize = parameters.iter().map(Parameter::len).sum();
-        // Of a script only its author knows more than that weights are used three times.
-        let flops =
-            model.cost(&data.shape, data.classes).map_or(6.0 * size as f64, |cost| cost.flops);
         let shared = Shared {
             evaluation: Plan::new(&problem),
             feeds: devices.iter().map(|_| OnceLock::new()).collect(),
@@ -173,7 +167,7 @@ impl TorchTrainer {
     }
 
     fn len(&self) -> usize {
-        self.shared.parameters.iter().map(Parameter::len).sum()
+        self.shared.parameters.iter().map(Parameter::size).sum()
     }
 }
 
@@ -197,7 +191,7 @@ impl Trainer for TorchTrainer {
             return drawn;
         }
         // A softmax begins where the native one does, which draws a class after the other.
-        let rows = || drawn.chunks_exact(shape[1] as usize + 1);
+        let rows = || drawn.chunks_exact(shape[1] + 1);
         let weights = rows().flat_map(|row| &row[..row.len() - 1]);
         weights.chain(rows().map(|row| &row[row.len() - 1])).copied().collect()
     }
@@ -210,7 +204,7 @@ impl Trainer for TorchTrainer {
         for (number, parameter) in (1..).zip(&self.shared.parameters) {
             // A stream for each, so that one layer more leaves the others as they are.
             let mut rng = stream(seed, Purpose::Init, number, 0);
-            values.extend((0..parameter.len()).map(|_| match parameter.law {
+            values.extend((0..parameter.size()).map(|_| match parameter.law {
                 Law::Constant(value) => value,
                 Law::Uniform(bound) => bound * (2.0 * rng.random::<f64>() - 1.0),
                 Law::Normal(std) => {
@@ -243,23 +237,24 @@ impl Trainer for TorchTrainer {
     fn tensors(&self, values: &[f64]) -> Vec<Tensor> {
         let mut rest = values;
         let tensor = |parameter: &Parameter| {
-            let (own, others) = rest.split_at(parameter.len());
+            let (own, others) = rest.split_at(parameter.size());
             rest = others;
             let values = Values::F32(own.iter().map(|value| *value as f32).collect());
-            Tensor { name: parameter.name.clone(), shape: shape(parameter), values }
+            Tensor { name: parameter.name.clone(), shape: parameter.shape.clone(), values }
         };
         self.shared.parameters.iter().map(tensor).collect()
     }
 
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
-        let find = |own: &Parameter| Tensor::find(tensors, &own.name, &shape(own));
+        let find = |own: &Parameter| Tensor::find(tensors, &own.name, &own.shape);
         let found: Result<Vec<_>, _> = self.shared.parameters.iter().map(find).collect();
         Ok(found?.concat())
     }
 }
 
-fn shape(parameter: &Parameter) -> Vec<usize> {
-    parameter.shape.iter().map(|&side| side as usize).collect()
+/// The description of a model that was not exported.
+fn network(model: &ModelConfig, data: &Dataset) -> Network {
+    model.network(&data.shape, data.classes).expect("checked with the scenario")
 }
 
 /// What a batch of outputs costs.
@@ -342,7 +337,7 @@ pub fn inspect_script(path: &Path, data: &Dataset, kind: Loss) -> Result<Cost, T
             return Err(wrong(what.into()));
         }
     }
-    let parameters = script.parameters.iter().map(Parameter::len).sum();
+    let parameters = script.parameters.iter().map(Parameter::size).sum();
     // Nor can anybody else tell how much it keeps on the way.
     Ok(Cost { parameters, flops: 6.0 * parameters as f64, units: 0.0 })
 }
@@ -354,10 +349,7 @@ pub fn tensor_shapes(
 ) -> Result<Vec<(String, Vec<usize>)>, TorchError> {
     let parameters = match model {
         ModelConfig::TorchScript { path, .. } => Script::load(path, Device::Cpu)?.parameters,
-        model => {
-            let layers = networks::layers(model, &data.shape, data.classes);
-            layer::parameters(&layers.expect("checked with the scenario"))
-        }
+        model => network(model, data).parameters().to_vec(),
     };
-    Ok(parameters.iter().map(|own| (own.name.clone(), shape(own))).collect())
+    Ok(parameters.into_iter().map(|own| (own.name, own.shape)).collect())
 }

@@ -1,7 +1,7 @@
 //! Networks that somebody exported from PyTorch as TorchScript.
 
 use super::TorchError;
-use super::layer::{Law, Parameter};
+use gruppetto_sim::data::{Law, Parameter};
 use std::path::Path;
 use tch::{CModule, Device, Kind, Tensor};
 
@@ -45,7 +45,7 @@ impl Script {
         let (names, leaves): (Vec<_>, Vec<_>) = trainable.into_iter().unzip();
         let parameter = |(name, leaf): (String, &Tensor)| Parameter {
             name,
-            shape: leaf.size(),
+            shape: leaf.size().into_iter().map(|side| side as usize).collect(),
             // It comes with its own starting point.
             law: Law::Constant(0.0),
         };

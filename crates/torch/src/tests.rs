@@ -1,15 +1,14 @@
 //! Every network against finite differences, and against the native kernels where there are some.
 
-use super::layer::{Layer, parameters};
 use super::*;
-use gruppetto_sim::data::{Augment, Features, Samples, Targets};
+use gruppetto_sim::data::{Augment, Features, Layer, Samples, Targets};
 use gruppetto_sim::solver::{Correction, Solver};
 use gruppetto_sim::train::SoftmaxTrainer;
 use rand::Rng;
 use tch::no_grad;
 
 /// Images of noise with random labels.
-fn images(shape: [usize; 3], count: usize) -> Dataset {
+pub(super) fn images(shape: [usize; 3], count: usize) -> Dataset {
     let mut rng = stream(5, Purpose::Data, 0, 0);
     let features: usize = shape.iter().product();
     let mut samples = |count: usize| Samples {
@@ -37,7 +36,7 @@ fn problem(data: Dataset, augment: Augment) -> Federated {
     Federated { data: Arc::new(data), clients, augment }
 }
 
-fn trainer(model: &ModelConfig, data: Dataset, augment: Augment) -> TorchTrainer {
+pub(super) fn trainer(model: &ModelConfig, data: Dataset, augment: Augment) -> TorchTrainer {
     TorchTrainer::new(model, problem(data, augment), 8, 3, DeviceChoice::Cpu).unwrap()
 }
 
@@ -52,7 +51,7 @@ fn change(trainer: &dyn Trainer, job: Job, steps: u64) -> Vec<f64> {
     run.change()
 }
 
-const MODELS: [ModelConfig; 5] = [
+pub(super) const MODELS: [ModelConfig; 5] = [
     ModelConfig::Softmax,
     ModelConfig::Mlp { hidden: Vec::new() },
     ModelConfig::CNN,
@@ -61,7 +60,7 @@ const MODELS: [ModelConfig; 5] = [
 ];
 
 /// Small images: VGG halves them five times.
-fn small(model: &ModelConfig) -> [usize; 3] {
+pub(super) fn small(model: &ModelConfig) -> [usize; 3] {
     if matches!(model, ModelConfig::Vgg11 { .. }) { [1, 32, 32] } else { [2, 8, 8] }
 }
 
@@ -71,21 +70,22 @@ fn gradients_are_what_finite_differences_say() {
     one_thread();
     for model in MODELS.iter().chain([&ModelConfig::Mlp { hidden: vec![7, 5] }]) {
         let data = images(small(model), 4);
-        let layers = networks::layers(model, &data.shape, 4).unwrap();
+        let network = model.network(&data.shape, 4).unwrap();
         let trainer = trainer(model, data.clone(), Augment::None);
         // Away from zero, where softmax starts, and from the kinks of units that are all 0.
         let start = trainer.default_start(1);
         let mut rng = stream(9, Purpose::Noise, 0, 0);
         let mut leaf = 0;
-        let leaves: Vec<tch::Tensor> = parameters(&layers)
+        let leaves: Vec<tch::Tensor> = network
+            .parameters()
             .iter()
             .map(|parameter| {
-                let values: Vec<f64> = start[leaf..leaf + parameter.len()]
+                let values: Vec<f64> = start[leaf..leaf + parameter.size()]
                     .iter()
                     .map(|value| value + 0.05 * (rng.random::<f64>() - 0.5))
                     .collect();
-                leaf += parameter.len();
-                let tensor = tch::Tensor::from_slice(&values).view(&parameter.shape[..]);
+                leaf += parameter.size();
+                let tensor = tch::Tensor::from_slice(&values).view(&worker::sides(parameter)[..]);
                 tensor.set_requires_grad(true)
             })
             .collect();
@@ -93,7 +93,7 @@ fn gradients_are_what_finite_differences_say() {
         let x = x.to_kind(Kind::Double);
         let value = || {
             let mut masks = Some(stream(1, Purpose::Mask, 0, 0));
-            let double = forward_double(&layers, &leaves, &x, &mut masks);
+            let double = forward_double(network.layers(), &leaves, &x, &mut masks);
             loss(&double, &y, Loss::CrossEntropy, Reduction::Mean)
         };
         let gradient = tch::Tensor::run_backward(&[value()], &leaves, false, false);
@@ -125,45 +125,7 @@ fn forward_double(
     x: &tch::Tensor,
     masks: &mut Option<gruppetto_sim::random::Stream>,
 ) -> tch::Tensor {
-    layer::forward(layers, &mut leaves.iter(), x.shallow_clone(), masks)
-}
-
-#[test]
-fn sizes_and_names_are_those_that_scenarios_count_with() {
-    for (model, shape) in [
-        (ModelConfig::Softmax, vec![60]),
-        (ModelConfig::Mlp { hidden: vec![200] }, vec![1, 28, 28]),
-        (ModelConfig::CNN, vec![1, 28, 28]),
-        (ModelConfig::Vgg11 { dropout: 0.5 }, vec![3, 32, 32]),
-        (ModelConfig::Resnet8, vec![3, 32, 32]),
-    ] {
-        let layers = networks::layers(&model, &shape, 10).unwrap();
-        let all = parameters(&layers);
-        let count: usize = all.iter().map(Parameter::len).sum();
-        assert_eq!(count, model.cost(&shape, 10).unwrap().parameters, "{}", model.name());
-        let mut names: Vec<_> = all.iter().map(|parameter| &parameter.name).collect();
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), all.len(), "names are names");
-    }
-    let vgg = networks::layers(&ModelConfig::Vgg11 { dropout: 0.5 }, &[3, 32, 32], 10).unwrap();
-    let names: Vec<_> = parameters(&vgg).into_iter().map(|parameter| parameter.name).collect();
-    assert_eq!(names[..3], ["features.0.weight", "features.0.bias", "features.3.weight"]);
-    assert_eq!(names[names.len() - 2..], ["classifier.6.weight", "classifier.6.bias"]);
-    assert!(networks::layers(&ModelConfig::CNN, &[60], 10).is_none(), "a row is no image");
-}
-
-/// Where pixels lie in memory is nobody's business but the processor's.
-#[test]
-fn channels_that_lie_last_are_the_same_numbers() {
-    for channels in [1, 3] {
-        let x = tch::Tensor::arange(2 * channels * 12, (tch::Kind::Float, tch::Device::Cpu));
-        let x = x.reshape([2, channels, 3, 4]);
-        let last = layer::channels_last(&x);
-        assert_eq!(last.stride(), [12 * channels, 1, 4 * channels, channels]);
-        assert!(last.equal(&x));
-        assert!(last.flatten(1, -1).equal(&x.flatten(1, -1)));
-    }
+    networks::forward(layers, &mut leaves.iter(), x.shallow_clone(), masks)
 }
 
 /// Every term of the law, on the same batches.

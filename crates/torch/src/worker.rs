@@ -1,8 +1,9 @@
 //! A network on a device that one thread at a time computes with.
 
-use super::layer::{Layer, Parameter, forward, parameters};
+use super::networks::forward;
 use super::script::{Script, reason};
 use super::{Net, TorchError};
+use gruppetto_sim::data::{Network, Parameter};
 use gruppetto_sim::random::Stream;
 use std::panic::resume_unwind;
 use tch::{Device, Tensor, no_grad};
@@ -18,7 +19,7 @@ pub(super) struct Worker {
 }
 
 enum Body {
-    Layers(Vec<Layer>),
+    Network(Network),
     Script(Script),
 }
 
@@ -33,13 +34,13 @@ pub(super) struct Step<'a> {
 impl Worker {
     pub(super) fn new(net: &Net, device: Device) -> Result<Self, TorchError> {
         let (body, leaves): (_, Vec<_>) = match net {
-            Net::Layers(layers) => {
+            Net::Network(network) => {
                 let leaf = |parameter: &Parameter| {
                     let kind = (tch::Kind::Float, device);
-                    Tensor::zeros(&parameter.shape[..], kind).set_requires_grad(true)
+                    Tensor::zeros(sides(parameter), kind).set_requires_grad(true)
                 };
-                let leaves = parameters(layers).iter().map(leaf).collect();
-                (Body::Layers(layers.clone()), leaves)
+                let leaves = network.parameters().iter().map(leaf).collect();
+                (Body::Network(network.clone()), leaves)
             }
             Net::Script(path) => {
                 let script = Script::load(path, device)?;
@@ -85,7 +86,7 @@ impl Worker {
     /// The network's output for a batch.
     pub(super) fn forward(&self, x: Tensor, masks: &mut Option<Stream>) -> Tensor {
         match &self.body {
-            Body::Layers(layers) => forward(layers, &mut self.leaves.iter(), x, masks),
+            Body::Network(network) => forward(network.layers(), &mut self.leaves.iter(), x, masks),
             // It was tried when the scenario was read.
             Body::Script(script) => script
                 .forward(&x)
@@ -135,6 +136,11 @@ impl Worker {
             }
         });
     }
+}
+
+/// The shape of a parameter as libtorch takes it.
+pub(super) fn sides(parameter: &Parameter) -> Vec<i64> {
+    parameter.shape.iter().map(|&side| side as i64).collect()
 }
 
 fn leaves_like(leaves: &[Tensor]) -> Vec<Tensor> {

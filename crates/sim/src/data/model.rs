@@ -1,5 +1,9 @@
-//! Which model learns from a data set, and what a step of it costs.
+//! Which model learns from a data set, and the layers of each.
+//!
+//! [`ModelConfig::network`] is the only place that knows an architecture: size, work and parameters
+//! follow from it, and libtorch computes what it describes.
 
+use super::network::{Cost, Initialisation, Kernel, Layer, Network};
 use std::path::PathBuf;
 
 /// `[task] model`.
@@ -19,7 +23,7 @@ pub enum ModelConfig {
     Vgg11 { dropout: f64 },
     /// A residual network of eight layers: 16, 32 and 64 channels, a block of two convolutions each.
     Resnet8,
-    /// Whatever somebody exported.
+    /// A module that was exported from PyTorch.
     #[allow(missing_docs)]
     TorchScript { path: PathBuf, loss: Loss },
 }
@@ -42,28 +46,15 @@ pub enum Backend {
     Libtorch,
 }
 
-/// How large a model is, and how much work a sample is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// Parameters d.
-    pub parameters: usize,
-    /// Floating-point operations of learning from one sample.
-    pub flops: f64,
-    /// Outputs of all layers for one sample, which are kept until its gradient is known.
-    pub units: f64,
-}
-
 impl ModelConfig {
     /// McMahan et al.'s network.
     pub const CNN: ModelConfig = ModelConfig::Cnn { channels: [32, 64], hidden: 512 };
 
-    /// Sides that images must have for something to be left of them before the last layers.
+    /// The side that square images must have for every layer to have something to work on.
     pub fn least_side(&self) -> usize {
-        match self {
-            ModelConfig::Cnn { .. } => 4,
-            ModelConfig::Vgg11 { .. } => 32,
-            _ => 1,
-        }
+        const LARGEST: usize = 1024;
+        // A module that was exported answers for itself.
+        (1..=LARGEST).find(|&side| self.network(&[1, side, side], 1).is_some()).unwrap_or(1)
     }
 
     /// Its name in a scenario.
@@ -83,131 +74,127 @@ impl ModelConfig {
         !matches!(self, ModelConfig::Softmax)
     }
 
-    /// What it costs on samples of `shape` with so many outputs; `None` where only the model itself
-    /// can tell. Multiplications and additions once forward and twice backward, but no gradient for
-    /// the input.
+    /// What it costs on samples of `shape` with so many outputs; `None` where [`network`] is.
+    ///
+    /// [`network`]: ModelConfig::network
     pub fn cost(&self, shape: &[usize], outputs: usize) -> Option<Cost> {
-        let features: usize = shape.iter().product();
-        let image = || match *shape {
-            [channels, height, width] => Some((channels, height, width)),
-            _ => None,
-        };
-        let mut sum = Sum::default();
-        match self {
-            ModelConfig::Softmax => {
-                sum.dense(features, outputs);
-            }
-            ModelConfig::Mlp { hidden } => {
-                let mut before = features;
-                for units in hidden {
-                    sum.dense(before, *units);
-                    before = *units;
-                }
-                sum.dense(before, outputs);
-            }
-            ModelConfig::Cnn { channels: [first, second], hidden } => {
-                let (channels, height, width) = image()?;
-                sum.convolution(channels, *first, 5, height * width, true);
-                sum.convolution(*first, *second, 5, (height / 2) * (width / 2), true);
-                sum.dense(second * (height / 4) * (width / 4), *hidden);
-                sum.dense(*hidden, outputs);
-            }
-            ModelConfig::Vgg11 { .. } => {
-                let (mut before, mut height, mut width) = image()?;
-                for group in [&[64][..], &[128], &[256, 256], &[512, 512], &[512, 512]] {
-                    for channels in group {
-                        sum.convolution(before, *channels, 3, height * width, true);
-                        before = *channels;
-                    }
-                    (height, width) = (height / 2, width / 2);
-                }
-                sum.dense(512 * height * width, 512);
-                sum.dense(512, 512);
-                sum.dense(512, outputs);
-            }
-            ModelConfig::Resnet8 => {
-                let (channels, mut height, mut width) = image()?;
-                sum.convolution(channels, 16, 3, height * width, false);
-                sum.norm(16);
-                let mut before = 16;
-                for channels in [16, 32, 64] {
-                    if channels != before {
-                        (height, width) = (height.div_ceil(2), width.div_ceil(2));
-                        sum.convolution(before, channels, 1, height * width, false);
-                        sum.norm(channels);
-                    }
-                    sum.convolution(before, channels, 3, height * width, false);
-                    sum.norm(channels);
-                    sum.convolution(channels, channels, 3, height * width, false);
-                    sum.norm(channels);
-                    before = channels;
-                }
-                sum.dense(64, outputs);
-            }
+        self.network(shape, outputs).map(|network| network.cost())
+    }
+
+    /// Its layers for samples of `shape` with so many outputs. `None` for a module that was exported,
+    /// whose layers only PyTorch knows, and for samples that the layers cannot take: rows of numbers
+    /// where they need images, or images that are too small.
+    pub fn network(&self, shape: &[usize], outputs: usize) -> Option<Network> {
+        let layers = match self {
+            ModelConfig::Softmax => softmax(outputs),
+            ModelConfig::Mlp { hidden } => mlp(hidden, outputs),
+            ModelConfig::Cnn { channels, hidden } => cnn(*channels, *hidden, outputs),
+            ModelConfig::Vgg11 { dropout } => vgg11(*dropout, outputs),
+            ModelConfig::Resnet8 => resnet8(outputs),
             ModelConfig::TorchScript { .. } => return None,
+        };
+        Network::new(shape, layers)
+    }
+}
+
+fn softmax(outputs: usize) -> Vec<Layer> {
+    let (name, start) = (String::new(), Initialisation::Zeros);
+    vec![Layer::Flatten, Layer::Dense { name, outputs, start }]
+}
+
+fn mlp(hidden: &[usize], outputs: usize) -> Vec<Layer> {
+    let mut layers = vec![Layer::Flatten];
+    for (number, units) in (1..).zip(hidden) {
+        layers.extend([dense(format!("fc{number}"), *units), Layer::Relu]);
+    }
+    layers.push(dense(format!("fc{}", hidden.len() + 1), outputs));
+    layers
+}
+
+/// Max-pool and ReLU commute, and pooling first is cheaper.
+fn cnn([first, second]: [usize; 2], hidden: usize, outputs: usize) -> Vec<Layer> {
+    vec![
+        Layer::ChannelsLast,
+        convolution("conv1", first, Kernel::same(5, 1), true),
+        Layer::MaxPool(Kernel::apart(2)),
+        Layer::Relu,
+        convolution("conv2", second, Kernel::same(5, 1), true),
+        Layer::MaxPool(Kernel::apart(2)),
+        Layer::Relu,
+        Layer::Flatten,
+        dense("fc1", hidden),
+        Layer::Relu,
+        dense("fc2", outputs),
+    ]
+}
+
+/// Configuration A of Simonyan and Zisserman with a classifier for small images, as the paper's
+/// experiments use it; named as the usual PyTorch code for CIFAR does.
+fn vgg11(dropout: f64, outputs: usize) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    for group in [&[64][..], &[128], &[256, 256], &[512, 512], &[512, 512]] {
+        for &outputs in group {
+            // PyTorch numbers all layers, also those without parameters.
+            let (name, start) = (format!("features.{}", layers.len()), Initialisation::FanOut);
+            let kernel = Kernel::same(3, 1);
+            layers.push(Layer::Convolution { name, outputs, kernel, bias: true, start });
+            layers.push(Layer::Relu);
         }
-        Some(Cost { parameters: sum.parameters, flops: sum.flops, units: sum.units })
+        layers.push(Layer::MaxPool(Kernel::apart(2)));
     }
+    layers.extend([
+        Layer::Flatten,
+        Layer::Dropout(dropout),
+        dense("classifier.1", 512),
+        Layer::Relu,
+        Layer::Dropout(dropout),
+        dense("classifier.4", 512),
+        Layer::Relu,
+        dense("classifier.6", outputs),
+    ]);
+    layers.retain(|layer| !matches!(layer, Layer::Dropout(part) if *part == 0.0));
+    layers
 }
 
-#[derive(Default)]
-struct Sum {
-    parameters: usize,
-    flops: f64,
-    units: f64,
+/// Three blocks of two convolutions, with group norm in eight groups.
+fn resnet8(outputs: usize) -> Vec<Layer> {
+    let norm = |name: String| Layer::GroupNorm { name, groups: 8 };
+    let mut layers = vec![
+        convolution("conv1", 16, Kernel::same(3, 1), false),
+        norm("norm1".into()),
+        Layer::Relu,
+    ];
+    // A block that has more channels than the one before it halves the image.
+    for (block, channels, stride) in [(1, 16, 1), (2, 32, 2), (3, 64, 2)] {
+        let name = |part: &str| format!("block{block}.{part}");
+        let shortcut = match stride {
+            1 => Vec::new(),
+            _ => vec![
+                convolution(name("shortcut.conv"), channels, Kernel::same(1, stride), false),
+                norm(name("shortcut.norm")),
+            ],
+        };
+        let body = vec![
+            convolution(name("conv1"), channels, Kernel::same(3, stride), false),
+            norm(name("norm1")),
+            Layer::Relu,
+            convolution(name("conv2"), channels, Kernel::same(3, 1), false),
+            norm(name("norm2")),
+        ];
+        layers.push(Layer::Residual { body, shortcut });
+    }
+    layers.extend([Layer::GlobalAverage, dense("fc", outputs)]);
+    layers
 }
 
-impl Sum {
-    fn dense(&mut self, inputs: usize, outputs: usize) {
-        self.units += outputs as f64;
-        self.layer(inputs * outputs, outputs, 1);
-    }
+fn dense(name: impl Into<String>, outputs: usize) -> Layer {
+    Layer::Dense { name: name.into(), outputs, start: Initialisation::FanIn }
+}
 
-    fn convolution(&mut self, from: usize, to: usize, kernel: usize, area: usize, bias: bool) {
-        self.units += to as f64 * area as f64;
-        self.layer(from * to * kernel * kernel, if bias { to } else { 0 }, area);
-    }
-
-    fn norm(&mut self, channels: usize) {
-        self.parameters += 2 * channels;
-    }
-
-    /// A layer whose weights are each used `times` for a sample.
-    fn layer(&mut self, weights: usize, biases: usize, times: usize) {
-        // The first layer's input needs no gradient.
-        let passes = if self.parameters == 0 { 4.0 } else { 6.0 };
-        self.parameters += weights + biases;
-        self.flops += passes * weights as f64 * times as f64;
-    }
+fn convolution(name: impl Into<String>, outputs: usize, kernel: Kernel, bias: bool) -> Layer {
+    let (name, start) = (name.into(), Initialisation::FanIn);
+    Layer::Convolution { name, outputs, kernel, bias, start }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn models_have_their_published_sizes() {
-        let size = |model: ModelConfig, shape: &[usize]| model.cost(shape, 10).unwrap().parameters;
-        assert_eq!(size(ModelConfig::Softmax, &[1, 28, 28]), 7850);
-        // McMahan et al. 2017: 199,210 and 1,663,370 parameters.
-        let mlp = ModelConfig::Mlp { hidden: vec![200, 200] };
-        assert_eq!(size(mlp, &[1, 28, 28]), 199_210);
-        assert_eq!(size(ModelConfig::CNN, &[1, 28, 28]), 1_663_370);
-        let small = ModelConfig::Cnn { channels: [6, 16], hidden: 100 };
-        assert_eq!(size(small, &[1, 28, 28]), 156 + 2416 + 78_500 + 1010);
-        assert_eq!(size(ModelConfig::Vgg11 { dropout: 0.5 }, &[3, 32, 32]), 9_750_922);
-        assert!(ModelConfig::CNN.cost(&[60], 10).is_none(), "a row is no image");
-    }
-
-    #[test]
-    fn work_is_counted_without_a_gradient_for_the_input() {
-        let softmax = ModelConfig::Softmax.cost(&[60], 10).unwrap();
-        assert_eq!(softmax.flops, 4.0 * 60.0 * 10.0);
-        // The 20.5 MFLOP of 32 samples through 784-200-10.
-        let mlp = ModelConfig::Mlp { hidden: vec![200] }.cost(&[784], 10).unwrap();
-        assert_eq!(32.0 * mlp.flops, 32.0 * (4.0 * 156_800.0 + 6.0 * 2000.0));
-        assert_eq!(mlp.units, 210.0);
-        let cnn = ModelConfig::CNN.cost(&[1, 28, 28], 10).unwrap();
-        assert_eq!(cnn.units, 32.0 * 784.0 + 64.0 * 196.0 + 522.0);
-    }
-}
+mod tests;
