@@ -166,7 +166,7 @@ fn read_all<T: Table>(folder: &Path) -> Result<usize, ReadError> {
         let mut rows = Rows::<T>::open(folder)?;
         let place = rows.header().find::<V>(name)?;
         let mut count = 0;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = rows.next_row()? {
             row.get(place)?;
             count += 1;
         }
