@@ -25,7 +25,7 @@ struct Run {
 
 fn runs(folder: &Path) -> Vec<Run> {
     let scenario =
-        Scenario::load(&folder.join("scenario.toml"), &gruppetto::plugins::Plugins::new()).unwrap();
+        Scenario::load(folder.join("scenario.toml"), &gruppetto::plugins::Plugins::new()).unwrap();
     let summary = summary(folder);
     let mut runs = Vec::new();
     for run in summary["variants"].as_array().unwrap() {

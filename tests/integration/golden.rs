@@ -150,7 +150,7 @@ fn aggregate(
         let accumulation = clients.accumulation(i);
         let contribution =
             Contribution { client, p, times_drawn, tau, accumulation, discount: 1.0 };
-        weights[i] = aggregator.add(&contribution, &delta(i));
+        weights[i] = aggregator.add(&contribution, delta(i));
     }
     let applied = aggregator.apply(x, optimizer, clients.lr);
     weights.iter_mut().for_each(|weight| *weight *= applied.scale);

@@ -1,6 +1,6 @@
 //! What a step of softmax regression does with the mean gradient of its batch.
 //!
-//! Besides the gradient, the law of [`gruppetto_sim::solver`] has only two constants in a round: with
+//! Besides the gradient, the law of `gruppetto_sim::solver` has only two constants in a round: with
 //! weight decay λ, a proximal term μ around x₀ and a correction c it is G = g + (λ + μ)x + (c − μx₀).
 //! So a number, a vector and a buffer say everything.
 //!

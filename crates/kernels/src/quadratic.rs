@@ -1,5 +1,5 @@
 //! Gradient descent on a quadratic, many steps at once: x ← x − η(Hx − e), or the whole law of
-//! [`gruppetto_sim::solver`], which has two more constants and a buffer.
+//! `gruppetto_sim::solver`, which has two more constants and a buffer.
 //!
 //! With a diagonal H the coordinates do not know of each other, so a block of them stays in
 //! registers for all steps and memory is touched once instead of once a step. A full H is read
