@@ -208,6 +208,10 @@ mod tests {
                 let text =
                     detail::text(&path, Style::Plain).unwrap_or_else(|e| panic!("{}", e.text));
                 fits(&text);
+                if schema::tables().any(|other| other.path == path) {
+                    // A key whose value is a table of its own is shown as that table.
+                    continue;
+                }
                 let first: Vec<&str> = key.meaning.split_whitespace().collect();
                 let said: Vec<&str> = text.split_whitespace().collect();
                 assert!(said.windows(first.len()).any(|words| words == first), "{path}:\n{text}");
