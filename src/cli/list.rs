@@ -137,7 +137,7 @@ fn table(out: &mut String, entries: &[Entry]) {
 }
 
 /// A line in lines that are not longer than `width`. They begin where it does, and what stands in
-/// braces stays together.
+/// braces stays together where it fits into a line.
 fn folded(line: &str, width: usize) -> Vec<String> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -153,7 +153,12 @@ fn folded(line: &str, width: usize) -> Vec<String> {
             if c == ' ' && depth > 0 { '\u{a0}' } else { c }
         })
         .collect();
-    let lines = wrapped(&kept, width - indent).into_iter();
+    let is_long = |word: &&str| word.chars().count() > width - indent;
+    let kept: Vec<String> = kept
+        .split(' ')
+        .map(|word| if is_long(&word) { word.replace('\u{a0}', " ") } else { word.into() })
+        .collect();
+    let lines = wrapped(&kept.join(" "), width - indent).into_iter();
     lines.map(|line| format!("{:indent$}{}", "", line.replace('\u{a0}', " "))).collect()
 }
 
