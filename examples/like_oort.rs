@@ -66,9 +66,8 @@ impl Selector for Oort {
     }
 
     fn heard(&mut self, told: &Feedback) {
-        // A client that vanished says nothing of what it is worth.
-        if !told.norm.is_nan() {
-            let utility = self.p[told.client as usize] * told.norm;
+        let utility = self.p[told.client as usize] * told.norm;
+        if !utility.is_nan() {
             self.heard.insert(told.client, (told.round, told.duration, utility));
         }
     }

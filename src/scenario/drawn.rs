@@ -50,7 +50,7 @@ impl Plan {
         let p: Arc<[f64]> = shares.p.into();
         let work: Box<dyn Work> = match (self.client.work.init(), &self.plugins.work) {
             (Some(work), _) => work,
-            // A work policy may profile devices, which nobody knows yet: it sees no durations.
+            // Devices are drawn after the work is known: a work policy sees no durations.
             (None, Some(chosen)) => chosen.make(&self.view(seed, p.clone(), Vec::new()))?,
             (None, None) => unreachable!("work is built in or a plug-in"),
         };

@@ -64,7 +64,7 @@ impl OptimizerConfig {
 ///
 /// Streaming by default: it sees the sum of all updates, which costs no memory however many arrive.
 /// An optimiser that [collects](ServerOptimizer::collects) sees every update instead, for medians and
-/// trimmed means; then nobody can tell which client moved the model how far, and the run says so.
+/// trimmed means; then it is unknown which client moved the model how far, and the run says so.
 pub trait ServerOptimizer: Send {
     /// Moves `x`. Called once an aggregation, if any update arrived; `x` is empty in runs that do not
     /// train.
