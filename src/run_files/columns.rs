@@ -160,14 +160,17 @@ const fn nth<T: Table>(index: usize) -> Option<&'static Cell<T>> {
     if index < T::CELLS.len() { Some(&T::CELLS[index]) } else { None }
 }
 
+#[inline]
 fn integer(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
+#[inline]
 fn float(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(ryu::Buffer::new().format(value).as_bytes());
 }
 
+#[inline]
 fn seconds(out: &mut Vec<u8>, at: SimTime) {
     integer(out, at.nanos() / 1_000_000_000);
     let digits = 1_000_000_000 + at.nanos() % 1_000_000_000;

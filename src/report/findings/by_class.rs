@@ -95,6 +95,7 @@ impl ByClass {
     }
 
     /// Its update moved the model.
+    #[inline]
     pub(in crate::report) fn used(&mut self, tau: u64, staleness: u64) {
         self.outcomes[Outcome::Used as usize] += 1;
         self.tau.record(tau).expect("every u64 fits");

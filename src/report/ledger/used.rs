@@ -12,6 +12,7 @@ pub(super) struct Used {
 impl Used {
     pub(super) const NONE: Used = Used { count: 0, tau: [u64::MAX, 0, 0], compute: 0 };
 
+    #[inline]
     pub(super) fn add(&mut self, other: Used) {
         let ([a, b, c], [least, sum, most]) = (self.tau, other.tau);
         self.count += other.count;
