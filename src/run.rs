@@ -12,8 +12,8 @@ mod recording;
 mod schedule;
 mod survey;
 mod theory;
-mod trainer;
 
+pub use build::trainer;
 pub use build::{BuildError, Built, assemble, build};
 pub use calibrate::{Calibration, calibrate};
 pub use constants::{Assumptions, Known};
@@ -25,7 +25,6 @@ pub use theory::{
     BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms,
     least_bound, theory,
 };
-pub use trainer::trainer;
 
 use crate::actors::{ClockMode, Interrupt, RunError};
 use crate::clock::Span;

@@ -2,7 +2,7 @@
 
 use super::arguments::ScenarioArguments;
 use super::{Problem, print};
-use crate::data::{Glyphs, Inspection};
+use crate::data::Glyphs;
 use crate::scenario::{Override, Scenario, Variant};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -57,7 +57,11 @@ pub(super) fn data(command: &DataCommand) -> Result<ExitCode, Problem> {
     let DataCommand::Inspect(arguments) = command;
     let scenario = arguments.load()?;
     let variant = arguments.choose(&scenario)?;
-    let inspection = Inspection::of(&variant.plan.task, scenario.seed)
+    let inspection = variant
+        .plan
+        .task
+        .problem
+        .inspect(variant.plan.task.clients, scenario.seed)
         .map_err(|error| Problem::usage(format!("error: {error}")))?;
     let Some(inspection) = inspection else {
         return Err(Problem::usage(

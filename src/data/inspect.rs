@@ -3,7 +3,7 @@
 mod heat_map;
 mod words;
 
-use super::{Dataset, PartitionError, Targets, TaskConfig, TaskKind};
+use super::{Dataset, Scheme, SyntheticConfig, Targets};
 use serde::Serialize;
 
 /// Which characters a terminal can show.
@@ -59,79 +59,62 @@ pub struct Heterogeneity {
 }
 
 impl Inspection {
-    /// Looks at a task's data; `None` for tasks without samples.
-    pub fn of(task: &TaskConfig, seed: u64) -> Result<Option<Inspection>, PartitionError> {
-        Ok(match &task.kind {
-            TaskKind::Quadratic(_) | TaskKind::Plugin(_) => None,
-            TaskKind::Synthetic(config) => {
-                let shards = config.init(seed, task.clients);
-                let count = |y: &[u32]| {
-                    let mut counts = vec![0; config.classes];
-                    y.iter().for_each(|class| counts[*class as usize] += 1);
-                    counts
-                };
-                let counts: Vec<Vec<u32>> =
-                    shards.train.iter().map(|shard| count(&shard.y)).collect();
-                let sizes: Vec<u32> = shards.train.iter().map(|s| s.y.len() as u32).collect();
-                Some(Inspection {
-                    name: format!("synthetic({}, {})", config.alpha, config.beta),
-                    shape: vec![config.features],
-                    classes: (0..config.classes).map(|class| class.to_string()).collect(),
-                    train: sizes.iter().map(|n| *n as usize).sum(),
-                    test: shards.test.y.len(),
-                    mean: Vec::new(),
-                    std: Vec::new(),
-                    scheme: "drawn client by client".into(),
-                    seed,
-                    names: Vec::new(),
-                    heterogeneity: heterogeneity(&counts),
-                    sizes,
-                    counts,
-                })
-            }
-            TaskKind::Files(config) => {
-                let federated = config.init(seed, task.clients)?;
-                let scheme = config.partition.scheme.to_string();
-                let natural = matches!(config.partition.scheme, super::Scheme::Natural);
-                Some(of_data(&federated.data, &federated.clients, scheme, natural, seed))
-            }
-        })
+    /// Of a synthetic task, whose clients draw their own data.
+    pub fn of_synthetic(config: &SyntheticConfig, clients: usize, seed: u64) -> Inspection {
+        let shards = config.init(seed, clients);
+        let count = |y: &[u32]| {
+            let mut counts = vec![0; config.classes];
+            y.iter().for_each(|class| counts[*class as usize] += 1);
+            counts
+        };
+        let counts: Vec<Vec<u32>> = shards.train.iter().map(|shard| count(&shard.y)).collect();
+        let sizes: Vec<u32> = shards.train.iter().map(|s| s.y.len() as u32).collect();
+        Inspection {
+            name: format!("synthetic({}, {})", config.alpha, config.beta),
+            shape: vec![config.features],
+            classes: (0..config.classes).map(|class| class.to_string()).collect(),
+            train: sizes.iter().map(|n| *n as usize).sum(),
+            test: shards.test.y.len(),
+            mean: Vec::new(),
+            std: Vec::new(),
+            scheme: "drawn client by client".into(),
+            seed,
+            names: Vec::new(),
+            heterogeneity: heterogeneity(&counts),
+            sizes,
+            counts,
+        }
     }
-}
 
-fn of_data(
-    data: &Dataset,
-    clients: &[Vec<u32>],
-    scheme: String,
-    natural: bool,
-    seed: u64,
-) -> Inspection {
-    let counts: Vec<Vec<u32>> = match &data.train.y {
-        Targets::Values(_) => Vec::new(),
-        Targets::Classes(y) => clients
-            .iter()
-            .map(|own| {
-                let mut counts = vec![0; data.classes];
-                own.iter().for_each(|index| counts[y[*index as usize] as usize] += 1);
-                counts
-            })
-            .collect(),
-    };
-    let names = data.clients.as_ref().filter(|_| natural);
-    Inspection {
-        name: data.name.clone(),
-        shape: data.shape.clone(),
-        classes: data.class_names.clone(),
-        train: data.train.len(),
-        test: data.test.len(),
-        mean: data.mean.clone(),
-        std: data.std.clone(),
-        scheme,
-        seed,
-        names: names.map_or(Vec::new(), |natural| natural.names.clone()),
-        sizes: clients.iter().map(|own| own.len() as u32).collect(),
-        heterogeneity: heterogeneity(&counts),
-        counts,
+    /// Of a data set, and the samples that each client has.
+    pub fn of_data(data: &Dataset, clients: &[Vec<u32>], scheme: &Scheme, seed: u64) -> Inspection {
+        let counts: Vec<Vec<u32>> = match &data.train.y {
+            Targets::Values(_) => Vec::new(),
+            Targets::Classes(y) => clients
+                .iter()
+                .map(|own| {
+                    let mut counts = vec![0; data.classes];
+                    own.iter().for_each(|index| counts[y[*index as usize] as usize] += 1);
+                    counts
+                })
+                .collect(),
+        };
+        let names = data.clients.as_ref().filter(|_| matches!(scheme, Scheme::Natural));
+        Inspection {
+            name: data.name.clone(),
+            shape: data.shape.clone(),
+            classes: data.class_names.clone(),
+            train: data.train.len(),
+            test: data.test.len(),
+            mean: data.mean.clone(),
+            std: data.std.clone(),
+            scheme: scheme.to_string(),
+            seed,
+            names: names.map_or(Vec::new(), |natural| natural.names.clone()),
+            sizes: clients.iter().map(|own| own.len() as u32).collect(),
+            heterogeneity: heterogeneity(&counts),
+            counts,
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! A task that the user brings.
 
+use super::{ShareError, Shares, Task, TaskError, TrainerSetup};
+use crate::metric::Metric;
 use crate::plugins::{ChosenTask, PluginError, TaskSetup};
 use crate::train::{TaskDescription, Trainer};
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A task of the user's own: the plug-in that makes its trainer, and what is known of it.
@@ -39,13 +42,8 @@ impl PluginTask {
         self.chosen.name()
     }
 
-    /// What does not depend on the seed.
-    pub fn known(&self) -> &TaskDescription {
-        &self.known
-    }
-
     /// The trainer for a seed.
-    pub fn trainer(&self, seed: u64) -> Result<Arc<dyn Trainer>, PluginError> {
+    fn trainer_for(&self, seed: u64) -> Result<Arc<dyn Trainer>, PluginError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, trainer)) = &*made
             && *known == seed
@@ -59,8 +57,8 @@ impl PluginTask {
     }
 
     /// What the task is like for a seed.
-    pub fn description(&self, seed: u64) -> Result<TaskDescription, PluginError> {
-        let description = checked(self.trainer(seed)?.description(), self.clients)?;
+    fn description(&self, seed: u64) -> Result<TaskDescription, PluginError> {
+        let description = checked(self.trainer_for(seed)?.description(), self.clients)?;
         if description.parameters != self.known.parameters {
             return Err(PluginError::new(format!(
                 "plug-in \"{}\" has {} parameters with seed {seed}, and {} with the first seed",
@@ -100,6 +98,47 @@ fn checked(known: TaskDescription, clients: usize) -> Result<TaskDescription, Pl
 impl PartialEq for PluginTask {
     fn eq(&self, other: &Self) -> bool {
         self.chosen == other.chosen && self.clients == other.clients && self.batch == other.batch
+    }
+}
+
+impl Task for PluginTask {
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+
+    fn model(&self) -> &'static str {
+        "plug-in"
+    }
+
+    fn parameters(&self) -> usize {
+        self.known.parameters
+    }
+
+    fn flops(&self, samples: usize) -> f64 {
+        let [fixed, each] = self.known.flops;
+        fixed + each * samples as f64
+    }
+
+    fn measures(&self, metric: Metric) -> bool {
+        self.known.metrics.contains(&metric)
+    }
+
+    fn shares(&self, _clients: usize, seed: u64) -> Result<Shares, ShareError> {
+        let TaskDescription { p, samples, .. } = self.description(seed)?;
+        Ok(Shares { p, samples })
+    }
+
+    fn trainer(&self, setup: &TrainerSetup) -> Result<Arc<dyn Trainer>, TaskError> {
+        Ok(self.trainer_for(setup.seed)?)
+    }
+
+    /// Only the plug-in knows.
+    fn data_bytes(&self, _clients: usize, _samples: f64) -> f64 {
+        0.0
+    }
+
+    fn foreign_law(&self, seed: u64) -> Result<Option<Arc<dyn Trainer>>, PluginError> {
+        Ok(Some(self.trainer_for(seed)?))
     }
 }
 

@@ -1,11 +1,10 @@
 //! From a validated plan to something that can be run.
 
-use super::trainer::trainer;
 use crate::aggregate::{Participation, ServerOptimizer, Weighting, WeightingConfig};
 use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
 use crate::compress::Packer;
-use crate::data::{Backend, FilesConfig, Init, ShareError, SyntheticConfig, TaskConfig, TaskKind};
+use crate::data::{Init, ShareError, TaskError, TrainerSetup};
 use crate::device::{Effect, EventConfig};
 use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
 use crate::policy::{Closing, Selection};
@@ -13,7 +12,6 @@ use crate::report::{LoadError, load_tensors};
 use crate::scenario::{DrawError, Drawn, Plan};
 use crate::server::{Attendance, EventSchedule, Server, Setup};
 use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
-use gruppetto_kernels::SoftmaxShape;
 use std::sync::Arc;
 
 /// A run cannot be set up.
@@ -38,13 +36,9 @@ pub enum BuildError {
     /// A plug-in refuses.
     #[error("plug-in: {0}")]
     Plugin(#[from] PluginError),
-    /// The model needs libtorch.
-    #[error("[task] model: \"{0}\" needs libtorch, and this program was built without it")]
-    NoTorch(&'static str),
-    /// libtorch cannot do what is asked.
-    #[cfg(feature = "torch")]
+    /// The task cannot be learned.
     #[error(transparent)]
-    Torch(#[from] gruppetto_torch::TorchError),
+    Task(#[from] TaskError),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),
@@ -134,7 +128,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         server_downlink: plan.fleet.server_downlink,
         workload,
         recipe,
-        foreign_law: foreign_law(plan, seed)?,
+        foreign_law: plan.task.problem.foreign_law(seed)?,
         packer,
         training: training.clone(),
     };
@@ -166,14 +160,6 @@ impl Policies {
     }
 }
 
-/// The trainer of a plug-in, which may follow a law of its own even where nothing is trained.
-fn foreign_law(plan: &Plan, seed: u64) -> Result<Option<Arc<dyn Trainer>>, BuildError> {
-    Ok(match &plan.task.kind {
-        TaskKind::Plugin(plugin) => Some(plugin.trainer(seed)?),
-        _ => None,
-    })
-}
-
 /// What is built in, or the plug-in that was chosen instead.
 fn either<T: ?Sized>(
     built_in: Option<Box<T>>,
@@ -187,23 +173,14 @@ fn either<T: ?Sized>(
     }
 }
 
-/// Entries of a parameter vector as trainers keep it, padding included.
-pub(super) fn stored_parameters(plan: &Plan) -> usize {
-    softmax_shape(&plan.task).map_or(plan.task.parameters(), SoftmaxShape::len)
-}
-
-/// The shape of a task's model, if that is a softmax regression of the native kernels.
-fn softmax_shape(task: &TaskConfig) -> Option<SoftmaxShape> {
-    match &task.kind {
-        TaskKind::Quadratic(_) => None,
-        TaskKind::Synthetic(SyntheticConfig { features, classes, .. }) => {
-            Some(SoftmaxShape { features: *features, classes: *classes })
-        }
-        TaskKind::Files(FilesConfig { data, backend: Backend::Native, .. }) => {
-            Some(SoftmaxShape { features: data.features(), classes: data.classes })
-        }
-        TaskKind::Files(_) | TaskKind::Plugin(_) => None,
-    }
+/// The trainer of a plan's task, with the data of `seed`.
+pub fn trainer(
+    plan: &Plan,
+    seed: u64,
+    device: DeviceChoice,
+) -> Result<Arc<dyn Trainer>, BuildError> {
+    let (clients, batch) = (plan.task.clients, plan.client.batch.size());
+    Ok(plan.task.problem.trainer(&TrainerSetup { clients, batch, seed, device })?)
 }
 
 pub(super) fn start(plan: &Plan, seed: u64, trainer: &dyn Trainer) -> Result<Vec<f64>, BuildError> {
@@ -225,23 +202,9 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
         return Ok(());
     };
     let tensors = load_tensors(path)?;
-    let found = match (&plan.task.kind, softmax_shape(&plan.task)) {
-        (TaskKind::Quadratic(task), _) => Tensor::find(&tensors, "x", &[task.dim]).map(drop),
-        (_, Some(SoftmaxShape { features, classes })) => {
-            Tensor::find(&tensors, "weight", &[classes, features])
-                .and_then(|_| Tensor::find(&tensors, "bias", &[classes]))
-                .map(drop)
-        }
-        #[cfg(feature = "torch")]
-        (TaskKind::Files(FilesConfig { model, data, .. }), None) => {
-            let wanted = gruppetto_torch::tensor_shapes(model, data)?;
-            wanted
-                .iter()
-                .try_for_each(|(name, shape)| Tensor::find(&tensors, name, shape).map(drop))
-        }
-        // Without libtorch there is nothing that could be started.
-        _ => Ok(()),
-    };
+    let wanted = plan.task.problem.tensors()?;
+    let found =
+        wanted.iter().try_for_each(|(name, shape)| Tensor::find(&tensors, name, shape).map(drop));
     let init = |source| BuildError::Init { path: path.clone(), source };
     found.map_err(init)?;
     let broken = tensors.iter().find(|tensor| !tensor.values.all_finite());

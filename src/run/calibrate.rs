@@ -1,8 +1,7 @@
 //! How fast this machine takes the local steps of a scenario, as a device of a scenario.
 
+use super::build::trainer;
 use super::build::{BuildError, start};
-use super::trainer::trainer;
-use crate::data::{FilesConfig, TaskKind};
 use crate::policy::Batch;
 use crate::scenario::Plan;
 use crate::solver::Correction;
@@ -70,21 +69,12 @@ pub fn calibrate(
     }
     steps.sort_by(f64::total_cmp);
     Ok(Calibration {
-        model: model(plan),
+        model: plan.task.problem.model(),
         batch,
         steps,
         at_once: count,
         flops: plan.task.flops(batch),
     })
-}
-
-fn model(plan: &Plan) -> &'static str {
-    match &plan.task.kind {
-        TaskKind::Quadratic(_) => "quadratic",
-        TaskKind::Synthetic(_) => "softmax",
-        TaskKind::Files(FilesConfig { model, .. }) => model.name(),
-        TaskKind::Plugin(_) => "plug-in",
-    }
 }
 
 impl Calibration {

@@ -1,8 +1,8 @@
 //! The constants of the theorems: given by the user, or known of the problem.
 
 use super::build::start;
-use super::trainer::trainer;
-use crate::data::{LocalCurvature, Quadratic, TaskKind};
+use super::build::trainer;
+use crate::data::{LocalCurvature, Quadratic};
 use crate::scenario::Plan;
 use crate::theory::Constants;
 use crate::train::DeviceChoice;
@@ -71,10 +71,7 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
     let lipschitz = clients.clone().map(|i| largest(problem.curvature(i))).fold(0.0, f64::max);
     // Theorem 1 speaks of the surrogate objective Σ w_iF_i, which is the same problem with other
     // shares. A file of initial parameters that cannot be read is told of when the scenario is run.
-    let surrogate = match &plan.task.kind {
-        TaskKind::Quadratic(config) => Some(config.init(seed, weights)),
-        _ => None,
-    };
+    let surrogate = plan.task.problem.quadratic().map(|config| config.init(seed, weights));
     let trainer = trainer(plan, seed, DeviceChoice::Auto).ok();
     let gap = trainer.and_then(|trainer| start(plan, seed, &*trainer).ok()).zip(surrogate);
     let gap = gap.map(|(x, surrogate)| (surrogate.global(&x).0 - surrogate.least_loss).max(0.0));

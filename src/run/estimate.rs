@@ -1,6 +1,6 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
-use super::build::{BuildError, Built, build, rule_in_words, stored_parameters};
+use super::build::{BuildError, Built, build, rule_in_words};
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
 use crate::policy::{Close, rehearse};
@@ -158,7 +158,8 @@ fn state(plan: &Plan) -> Option<(String, u64)> {
     let vectors: u64 = keepers.iter().map(|(_, vectors)| vectors).sum();
     let names: Vec<_> =
         keepers.iter().filter(|(_, vectors)| *vectors > 0).map(|(name, _)| *name).collect();
-    (vectors > 0).then(|| (names.join(" and "), vectors * 8 * stored_parameters(plan) as u64))
+    (vectors > 0)
+        .then(|| (names.join(" and "), vectors * 8 * plan.task.problem.stored_parameters() as u64))
 }
 
 /// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
@@ -195,7 +196,7 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
         + clients * bookkeeping
         + data
         + models * parameters * 8
-        + threads as u64 * plan.task.evaluation_bytes() as u64
+        + threads as u64 * plan.task.problem.evaluation_bytes() as u64
         + state
 }
 

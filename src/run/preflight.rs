@@ -1,7 +1,6 @@
 //! What can be known to fail before anything is touched.
 
-use super::build::{check_start, stored_parameters};
-use crate::data::TaskKind;
+use super::build::check_start;
 use crate::device::ClassConfig;
 use crate::memory;
 use crate::policy::{Close, WorkConfig};
@@ -86,13 +85,12 @@ fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
     if timing_only {
         return schedule;
     }
-    let typical = match &plan.task.kind {
-        TaskKind::Quadratic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => 0.0,
-        TaskKind::Synthetic(task) => task.size.typical(),
-    };
-    let data = plan.task.data_bytes(clients * typical);
+    let data = plan.task.data_bytes(clients * plan.task.problem.typical_samples());
     let keeps = plan.client.variance_reduction.is_some() || plan.client.packing.error_feedback;
     let state = if keeps { clients } else { 0.0 };
-    let evaluation = plan.task.evaluation_bytes();
-    schedule + data + evaluation + (4.0 + state) * 8.0 * stored_parameters(plan) as f64
+    let evaluation = plan.task.problem.evaluation_bytes();
+    schedule
+        + data
+        + evaluation
+        + (4.0 + state) * 8.0 * plan.task.problem.stored_parameters() as f64
 }

@@ -4,7 +4,6 @@
 use super::build::BuildError;
 use super::survey::Survey;
 use super::theory::{fixed_point, problem};
-use crate::data::TaskKind;
 use crate::run_files::{RestSummary, ScheduleSummary};
 use crate::scenario::Plan;
 use crate::theory::Averages;
@@ -13,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A survey of a run: one handle observes it, the other is kept.
 pub(super) fn survey(plan: &Plan, seed: u64) -> Result<Arc<Mutex<Survey>>, BuildError> {
     let p = plan.task.shares(seed)?.p.into();
-    let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
+    let quadratic = plan.task.problem.quadratic().is_some();
     Ok(Survey::new(p, plan.client.recipe.clone(), quadratic))
 }
 

@@ -16,7 +16,7 @@ use crate::actors::{ClockMode, Interrupt, Simulation, simulate};
 use crate::aggregate::{OptimizerConfig, WeightingConfig};
 use crate::clock::SimTime;
 use crate::compress::Compression;
-use crate::data::{Quadratic, TaskKind};
+use crate::data::Quadratic;
 use crate::observer::Observer;
 use crate::policy::Late;
 use crate::scenario::{Plan, Scenario, Variant};
@@ -36,7 +36,7 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let Built { server, client_side, .. } = build(plan, seed, 0, None).map_err(wrong)?;
     let shares = plan.task.shares(seed).map_err(|error| wrong(error.into()))?;
     let p: Arc<[f64]> = shares.p.into();
-    let quadratic = matches!(plan.task.kind, TaskKind::Quadratic(_));
+    let quadratic = plan.task.problem.quadratic().is_some();
     let survey = Survey::new(p.clone(), plan.client.recipe.clone(), quadratic);
     let observers: Vec<Box<dyn Observer>> = vec![Box::new(survey.clone())];
     let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
@@ -161,10 +161,7 @@ fn largest_stretch(plan: &Plan) -> Option<f64> {
 
 /// The problem, where it is known in closed form.
 pub(super) fn problem(plan: &Plan, seed: u64, p: &[f64]) -> Option<Quadratic> {
-    match &plan.task.kind {
-        TaskKind::Quadratic(config) => Some(config.init(seed, p)),
-        _ => None,
-    }
+    plan.task.problem.quadratic().map(|config| config.init(seed, p))
 }
 
 /// x̃. With variance reduction whose corrected gradients all agree in the end, everybody pulls by

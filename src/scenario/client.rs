@@ -8,7 +8,7 @@ use super::solver::{self, Terms};
 use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::compress::Packing;
-use crate::data::{TaskConfig, TaskKind};
+use crate::data::TaskConfig;
 use crate::policy::{Amount, Batch, ClientConfig, LastBatch, Redraw, WorkConfig};
 use crate::random::Shape;
 use crate::solver::{Recipe, Schedule, Solver};
@@ -19,7 +19,7 @@ pub(super) fn read(
     task: &TaskConfig,
 ) -> Result<ClientConfig, ScenarioError> {
     let mut section = root.open_in("client")?;
-    let batch = read_batch(section.get("batch"), &task.kind)?;
+    let batch = read_batch(section.get("batch"), task)?;
     let common = Terms::read(&mut section)?.over(Solver::sgd(0.02));
     if let Some(node) = root.get("client") {
         solver::check(&common, node)?;
@@ -46,19 +46,17 @@ fn rounds(root: &mut Section<'_>) -> Option<u64> {
     u64::try_from(rounds).ok()
 }
 
-fn read_batch(node: Option<&Node>, task: &TaskKind) -> Result<Batch, ScenarioError> {
-    match (node, task) {
-        (None, TaskKind::Quadratic(_)) => Ok(Batch::Full),
-        (None, TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => {
-            Ok(Batch::Size(20))
-        }
+fn read_batch(node: Option<&Node>, task: &TaskConfig) -> Result<Batch, ScenarioError> {
+    match (node, task.problem.without_samples()) {
+        (None, Some(_)) => Ok(Batch::Full),
+        (None, None) => Ok(Batch::Size(20)),
         (Some(Node { value: Raw::String(text), .. }), _) if text == "full" => Ok(Batch::Full),
-        (Some(node), TaskKind::Quadratic(_)) => Err(node
+        (Some(node), Some(instead)) => Err(node
             .at
-            .error("a quadratic task has no samples to batch")
+            .error(format!("a {} task has no samples to batch", task.kind))
             .expected("no `batch`, or \"full\"")
-            .help("for noisy gradients set `gradient_noise` in [task]")),
-        (Some(node), TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_)) => node
+            .help(instead)),
+        (Some(node), None) => node
             .whole("batch", 1..=1_000_000_000)
             .map(|size| Batch::Size(size as usize))
             .map_err(|error| error.note("or \"full\": all samples of a client in every step")),
@@ -73,23 +71,21 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError
             amount.one_of("client.work.until", "end of work", &[("deadline", ())])?;
             WorkConfig::UntilDeadline
         }
-        "epochs" => match task.kind {
-            TaskKind::Quadratic(_) => {
-                return Err(amount
-                    .at
-                    .error("a quadratic task has no samples to pass over")
-                    .expected("{ steps = … } or { until = \"deadline\" }"));
-            }
-            TaskKind::Synthetic(_) | TaskKind::Files(_) | TaskKind::Plugin(_) => {
-                let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
-                let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
-                let last = section.get("last_batch");
-                let last = last.map_or(Ok(LastBatch::FillsUp), |node| {
-                    node.one_of("client.work.last_batch", "last_batch", &known)
-                });
-                WorkConfig::Epochs(amount, last?)
-            }
-        },
+        "epochs" if task.problem.without_samples().is_some() => {
+            return Err(amount
+                .at
+                .error(format!("a {} task has no samples to pass over", task.kind))
+                .expected("{ steps = … } or { until = \"deadline\" }"));
+        }
+        "epochs" => {
+            let amount = read_amount(amount, &mut section, task, &EPOCHS)?;
+            let known = [("fills-up", LastBatch::FillsUp), ("counts", LastBatch::Counts)];
+            let last = section.get("last_batch");
+            let last = last.map_or(Ok(LastBatch::FillsUp), |node| {
+                node.one_of("client.work.last_batch", "last_batch", &known)
+            });
+            WorkConfig::Epochs(amount, last?)
+        }
         _ => WorkConfig::Steps(read_amount(amount, &mut section, task, &STEPS)?),
     };
     section.finish("with this work")?;

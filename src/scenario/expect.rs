@@ -10,7 +10,6 @@ use super::stop::metrics_of;
 use super::suggest::nearest;
 use super::tree::{Node, Raw};
 use crate::compress::Compression;
-use crate::data::TaskKind;
 use crate::solver::VarianceReduction;
 
 /// Reads `[record]`: whose rows are in `clients.csv`, and who is in `timeline.json.gz`.
@@ -156,7 +155,7 @@ fn read_subject(
 }
 
 fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioError> {
-    let metrics = metrics_of(&variant.plan.task.kind);
+    let metrics = metrics_of(&*variant.plan.task.problem);
     let mut known: Vec<_> =
         metrics.into_iter().map(|(name, metric)| (name, Quantity::Metric(metric))).collect();
     known.extend(Quantity::OF_EVERY_TASK.map(|quantity| (quantity.name(), quantity)));
@@ -166,7 +165,7 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
         client.variance_reduction,
         Some(VarianceReduction::Vrlsgd | VarianceReduction::FedNovaAsPrinted)
     ) && client.packing.compression == Compression::None;
-    if matches!(variant.plan.task.kind, TaskKind::Quadratic(_)) && rests {
+    if variant.plan.task.problem.quadratic().is_some() && rests {
         known.push((Quantity::FixedPointGap.name(), Quantity::FixedPointGap));
     }
     node.one_of("expect.that", "quantity", &known).map_err(|error| {

@@ -2,10 +2,10 @@
 
 use super::device;
 use super::error::ScenarioError;
-use super::quadratic::normalized;
 use super::replay::TraceStores;
 use super::section::Section;
 use super::solver;
+use super::task::normalized;
 use super::tree::Node;
 use super::value::Unit;
 use crate::device::{Assign, ClassConfig, ComputeConfig, FleetConfig};

@@ -1,8 +1,8 @@
 //! `[task.partition]`: how a data set is spread over clients.
 
 use super::error::ScenarioError;
-use super::files::told;
 use super::section::Section;
+use super::task::told;
 use super::tree::{Node, Raw};
 use crate::data::{Dataset, PartitionConfig, PartitionError, Scheme, read_split};
 use std::ops::Range;

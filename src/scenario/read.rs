@@ -3,16 +3,17 @@
 use super::assign::{self, Assignment};
 use super::error::ScenarioError;
 use super::event::{self, Stage};
-use super::files::{Desk, Shelf};
 use super::plan::{Plan, Scenario, Variant};
 use super::replay::TraceStores;
 use super::section::Section;
+use super::task::{Desk, Shelf};
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, plugin, resolved, rules, scheme, server, stop, task};
 use crate::aggregate::WeightingConfig;
-use crate::data::{PluginTask, TaskConfig, TaskKind};
+use crate::data::{PluginTask, TaskConfig};
 use crate::plugins::{ChosenPlugins, Plugins};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What the variants of a scenario have in common while they are read.
 struct Findings<'a> {
@@ -158,9 +159,9 @@ fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioE
     let task = match lifted.task.take() {
         None => task,
         Some((chosen, node)) => {
-            let kind = PluginTask::new(chosen, task.clients, client.batch.size(), seed);
-            let kind = kind.map_err(|error| plugin::at(&node, &error))?;
-            TaskConfig { kind: TaskKind::Plugin(kind), ..task }
+            let problem = PluginTask::new(chosen, task.clients, client.batch.size(), seed);
+            let problem = problem.map_err(|error| plugin::at(&node, &error))?;
+            TaskConfig { problem: Arc::new(problem), ..task }
         }
     };
     let given = fleet::read(&mut root, client.recipe.common, &findings.traces)?;
@@ -168,7 +169,7 @@ fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioE
         client.recipe.classes = solvers;
         fleet
     });
-    let stop = stop::read(&mut root, &task.kind)?;
+    let stop = stop::read(&mut root, &*task.problem)?;
     let given = fleet.is_some();
     let fleet = fleet.unwrap_or_else(fleet::uniform);
     let (events, plugins) = (Vec::new(), ChosenPlugins::default());

@@ -3,7 +3,7 @@
 use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use crate::data::TaskKind;
+use crate::data::Task;
 use crate::metric::{Bound, Metric};
 use crate::policy::{Stop, Target};
 
@@ -11,7 +11,7 @@ use crate::policy::{Stop, Target};
 const DIVERGENCE: f64 = 1e4;
 
 /// Reads `[stop]`, for a task that has only some of the metrics.
-pub(super) fn read(root: &mut Section<'_>, task: &TaskKind) -> Result<Stop, ScenarioError> {
+pub(super) fn read(root: &mut Section<'_>, task: &dyn Task) -> Result<Stop, ScenarioError> {
     let missing = |error: ScenarioError| {
         error
             .expected("at least one of: rounds, time, target")
@@ -47,7 +47,7 @@ fn read_divergence(node: &Node) -> Result<Option<f64>, ScenarioError> {
     above.map(Some)
 }
 
-fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
+fn read_target(node: &Node, task: &dyn Task) -> Result<Target, ScenarioError> {
     let mut section = Section::open("stop.target", node)?;
     let metric = section.require("metric", "what is measured, such as \"train_loss\"")?;
     let (side, value) = section.exactly_one(&["at_least", "at_most"])?;
@@ -58,7 +58,7 @@ fn read_target(node: &Node, task: &TaskKind) -> Result<Target, ScenarioError> {
 }
 
 /// The metrics a task has, by name.
-pub(super) fn metrics_of(task: &TaskKind) -> Vec<(&'static str, Metric)> {
+pub(super) fn metrics_of(task: &dyn Task) -> Vec<(&'static str, Metric)> {
     let has = |metric: &Metric| task.measures(*metric);
     Metric::ALL.into_iter().filter(has).map(|metric| (metric.name(), metric)).collect()
 }

@@ -5,7 +5,7 @@ use gruppetto::aggregate::{
 };
 use gruppetto::clock::Span;
 use gruppetto::compress::{Compression, Packing};
-use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, TaskKind};
+use gruppetto::data::{Centers, Curvature, Init, QuadraticConfig, SyntheticConfig};
 use gruppetto::device::Assign;
 use gruppetto::metric::{Bound, Metric};
 use gruppetto::policy::{
@@ -53,7 +53,7 @@ fn what_is_left_out_has_the_documented_default() {
     let plan = &scenario.variants[0].plan;
     assert_eq!((plan.stop.rounds, plan.stop.time, plan.stop.target), (Some(5), None, None));
     assert_eq!((plan.task.clients, &plan.task.init), (30, &Init::Zeros));
-    let TaskKind::Synthetic(task) = &plan.task.kind else { panic!("{:?}", plan.task) };
+    let task: &SyntheticConfig = plan.task.as_kind().unwrap_or_else(|| panic!("{:?}", plan.task));
     assert_eq!((task.alpha, task.beta, task.features, task.classes), (1.0, 1.0, 60, 10));
     let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
     assert_eq!(task.size, Dist { shape, plus: 50.0, min: None, max: Some(2000.0) });
@@ -90,9 +90,9 @@ fn without_a_fleet_all_devices_are_the_same() {
 
 #[test]
 fn quadratic_defaults_and_explicit_problems() {
-    let task = |body: &str| match with(body).task.kind {
-        TaskKind::Quadratic(config) => config,
-        other => panic!("{other:?}"),
+    let task = |body: &str| {
+        let task = with(body).task;
+        task.as_kind::<QuadraticConfig>().unwrap_or_else(|| panic!("{task:?}")).clone()
     };
     let usual = task("task.kind = \"quadratic\"");
     let shape = Shape::Normal { mean: 0.0, std: 0.1 };

@@ -1,27 +1,32 @@
 //! `[task] kind = "quadratic"`: centres, curvatures and weights, drawn or written out.
 
-use super::dist;
-use super::error::ScenarioError;
-use super::section::Section;
-use super::tree::{Node, Raw};
-use super::value::Unit;
-use crate::data::{Centers, Curvature, QuadraticConfig};
+use super::{Found, Given};
+use crate::data::{
+    Centers, Curvature, Init, QuadraticConfig, ShareError, Shares, Task, TaskError, TrainerSetup,
+};
 use crate::matrix::{Matrix, NotPositiveDefinite};
+use crate::metric::Metric;
 use crate::random::{Dist, Shape};
+use crate::scenario::dist;
+use crate::scenario::error::ScenarioError;
+use crate::scenario::section::Section;
+use crate::scenario::tree::{Node, Raw};
+use crate::scenario::value::Unit;
+use crate::train::{QuadraticTrainer, Trainer};
+use std::any::Any;
+use std::sync::Arc;
 
 /// Reads the keys of a quadratic task.
-pub(super) fn read(
-    section: &mut Section<'_>,
-    clients: usize,
-) -> Result<QuadraticConfig, ScenarioError> {
-    let given = section.get("dim").map(|node| node.whole("dim", 1..=10_000_000)).transpose()?;
-    let given = given.map(|dim| dim as usize);
+pub(super) fn read(section: &mut Section<'_>, given: &Given<'_>) -> Result<Found, ScenarioError> {
+    let clients = given.clients();
+    let dim = section.get("dim").map(|node| node.whole("dim", 1..=10_000_000)).transpose()?;
+    let dim = dim.map(|dim| dim as usize);
     let (centers, dim) = match section.get("centers") {
-        Some(node) => read_centers(node, clients, given)?,
+        Some(node) => read_centers(node, clients, dim)?,
         None => {
             let shape = Shape::Normal { mean: 0.0, std: 0.1 };
             let dist = Dist { shape, plus: 0.0, min: None, max: None };
-            (Centers::Random(dist), given.unwrap_or(10))
+            (Centers::Random(dist), dim.unwrap_or(10))
         }
     };
     let curvature = section
@@ -34,7 +39,60 @@ pub(super) fn read(
         }
         None => 0.0,
     };
-    Ok(QuadraticConfig { dim, centers, curvature, weights, gradient_noise })
+    let problem = QuadraticConfig { dim, centers, curvature, weights, gradient_noise };
+    Ok(Found { clients, init: Init::Zeros, problem: Arc::new(problem) })
+}
+
+impl Task for QuadraticConfig {
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+
+    fn model(&self) -> &'static str {
+        "quadratic"
+    }
+
+    fn parameters(&self) -> usize {
+        self.dim
+    }
+
+    /// A multiplication and an addition for every entry of H_i.
+    fn flops(&self, _samples: usize) -> f64 {
+        match self.curvature {
+            Curvature::Full(_) => 2.0 * (self.dim * self.dim) as f64,
+            Curvature::Identity | Curvature::Diagonal(_) => 2.0 * self.dim as f64,
+        }
+    }
+
+    fn measures(&self, metric: Metric) -> bool {
+        !matches!(metric, Metric::TestAccuracy | Metric::TestLoss)
+    }
+
+    fn shares(&self, clients: usize, _seed: u64) -> Result<Shares, ShareError> {
+        let equal = || vec![1.0 / clients as f64; clients];
+        Ok(Shares { p: self.weights.clone().unwrap_or_else(equal), samples: Vec::new() })
+    }
+
+    fn trainer(&self, setup: &TrainerSetup) -> Result<Arc<dyn Trainer>, TaskError> {
+        let p = self.shares(setup.clients, setup.seed)?.p;
+        Ok(Arc::new(QuadraticTrainer::new(self.init(setup.seed, &p), setup.seed)))
+    }
+
+    fn data_bytes(&self, clients: usize, _samples: f64) -> f64 {
+        clients as f64 * self.dim as f64 * 8.0
+    }
+
+    fn tensors(&self) -> Result<Vec<(String, Vec<usize>)>, TaskError> {
+        Ok(vec![("x".into(), vec![self.dim])])
+    }
+
+    fn without_samples(&self) -> Option<&'static str> {
+        Some("for noisy gradients set `gradient_noise` in [task]")
+    }
+
+    fn quadratic(&self) -> Option<&QuadraticConfig> {
+        Some(self)
+    }
 }
 
 /// The centres, and the dimension they settle.
@@ -99,7 +157,7 @@ fn read_weights(node: &Node, clients: usize) -> Result<Option<Vec<f64>>, Scenari
 }
 
 /// Divides by the sum, which must be 1 but for rounding.
-pub(super) fn normalized(
+pub(in crate::scenario) fn normalized(
     parts: Vec<f64>,
     node: &Node,
     name: &str,

@@ -1,14 +1,15 @@
 //! `[task] kind = "images"` and `kind = "table"`: data from files, and the model that learns it.
 
-use super::error::ScenarioError;
-use super::section::Section;
-use super::task::MOST_PARAMETERS;
-use super::tree::Node;
-use super::{model, partition};
+use super::learning::FilesTask;
+use super::{Found, Given, MOST_PARAMETERS};
 use crate::data::{
-    Augment, Backend, Cost, DataError, Dataset, FilesConfig, KNOWN, Known, Loss, ModelConfig,
-    Places, TableConfig,
+    Augment, Backend, Cost, DataError, Dataset, Init, KNOWN, Known, Loss, ModelConfig, Places,
+    TableConfig,
 };
+use crate::scenario::error::ScenarioError;
+use crate::scenario::section::Section;
+use crate::scenario::tree::Node;
+use crate::scenario::{model, partition};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 /// Data sets that were read: one may be large, and all variants and seeds share it.
 #[derive(Default)]
-pub(super) struct Shelf(RefCell<Vec<(Wanted, Arc<Dataset>)>>);
+pub(in crate::scenario) struct Shelf(RefCell<Vec<(Wanted, Arc<Dataset>)>>);
 
 /// What was asked for.
 #[derive(Clone, PartialEq)]
@@ -45,49 +46,67 @@ impl Shelf {
 
 /// Which of the two kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Format {
     Images,
     Table,
 }
 
 /// What reading a task from files needs to know besides its keys.
-pub(super) struct Desk<'a> {
+pub(in crate::scenario) struct Desk<'a> {
     pub shelf: &'a Shelf,
     /// The seeds that the scenario is run with.
     pub seeds: Range<u64>,
 }
 
-/// Reads the keys of such a task, and the number of clients that follows.
-pub(super) fn read(
+/// Reads the keys of a task of images.
+pub(super) fn read_images(
     section: &mut Section<'_>,
-    kind: Kind,
-    clients: Option<(&Node, usize)>,
-    desk: &Desk<'_>,
-) -> Result<(FilesConfig, usize), ScenarioError> {
+    given: &Given<'_>,
+) -> Result<Found, ScenarioError> {
+    read(section, Format::Images, given)
+}
+
+/// Reads the keys of a task of a table.
+pub(super) fn read_table(
+    section: &mut Section<'_>,
+    given: &Given<'_>,
+) -> Result<Found, ScenarioError> {
+    read(section, Format::Table, given)
+}
+
+/// Reads the keys of such a task, and the number of clients that follows.
+fn read(
+    section: &mut Section<'_>,
+    format: Format,
+    given: &Given<'_>,
+) -> Result<Found, ScenarioError> {
+    let Given { clients, desk } = given;
     let model_at = section.get("model");
     let model = model_at.map_or(Ok(ModelConfig::Softmax), model::read)?;
     let backend = model::read_backend(section, &model, model_at)?;
-    let augment = match kind {
-        Kind::Images => read_augment(section, backend)?,
-        Kind::Table => Augment::None,
+    let augment = match format {
+        Format::Images => read_augment(section, backend)?,
+        Format::Table => Augment::None,
     };
     let partition_at = section.get("partition");
     let mut spread = section.open_in("partition")?;
-    let (wanted, at) = match kind {
-        Kind::Images => wanted_images(section)?,
-        Kind::Table => wanted_table(section, &mut spread, &model)?,
+    let (wanted, at) = match format {
+        Format::Images => wanted_images(section)?,
+        Format::Table => wanted_table(section, &mut spread, &model)?,
     };
     let data = desk.shelf.get(wanted).map_err(|error| told(at, &error))?;
     let (clients_at, asked) = clients.unzip();
     let (partition, number) = partition::read(&mut spread, &data, clients_at, asked)?;
-    spread.finish(match kind {
-        Kind::Images => "with kind = \"images\"",
-        Kind::Table => "here",
+    spread.finish(match format {
+        Format::Images => "with kind = \"images\"",
+        Format::Table => "here",
     })?;
     let blame = partition_at.or(clients_at).unwrap_or(at);
     partition::check(&partition, &data, number, desk.seeds.clone(), blame)?;
     let cost = cost(&model, &data, model_at.unwrap_or(at))?;
-    Ok((FilesConfig { data, partition, augment, model, backend, cost }, number))
+    let init = if model.is_deep() { Init::Default } else { Init::Zeros };
+    let problem = FilesTask { data, partition, augment, model, backend, cost };
+    Ok(Found { clients: number, init, problem: Arc::new(problem) })
 }
 
 fn wanted_images<'a>(section: &mut Section<'a>) -> Result<(Wanted, &'a Node), ScenarioError> {
@@ -174,7 +193,7 @@ fn cost(model: &ModelConfig, data: &Dataset, at: &Node) -> Result<Cost, Scenario
 }
 
 /// What is wrong with a file, at the place where the scenario names it.
-pub(super) fn told(node: &Node, error: &DataError) -> ScenarioError {
+pub(in crate::scenario) fn told(node: &Node, error: &DataError) -> ScenarioError {
     let mut said = node.at.error(error.brief());
     if let Some(wanted) = error.wanted() {
         said = said.expected(wanted);
