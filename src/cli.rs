@@ -20,7 +20,7 @@ use crate::bench::{Extent, bench};
 use crate::plugins::Plugins;
 use crate::report::{Style, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
-use crate::run_files::{RoundsCsv, Table};
+use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use clap::CommandFactory;

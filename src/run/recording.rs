@@ -16,7 +16,7 @@ use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig};
 use crate::plugins::Plugins;
 use crate::policy::Close;
-use crate::run_files::{ClientsCsv, ReadError, Status, Summary, Table};
+use crate::run_files::{ClientsCsv, ReadError, RunTable, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;

@@ -3,7 +3,7 @@
 use super::rows::{ClientReader, RoundReader};
 use super::state::State;
 use super::tail::{Limits, Line, Reading, Tail};
-use crate::run_files::{ClientsCsv, Header, ReadError, RoundsCsv, Summary, Table};
+use crate::run_files::{ClientsCsv, ReadError, RoundsCsv, RunTable, Summary, TableHeader};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ impl Follower {
         let mut broken = None;
         let reading = self.rounds.read(&mut |line| match line {
             Line::Header(header) => {
-                let found = RoundReader::new(Header::new(&path, header));
+                let found = RoundReader::new(TableHeader::new(&path, header));
                 *reader = found.map_err(|error| broken = Some(error)).ok();
             }
             // A line that cannot be understood says nothing: a run may still be writing it.
@@ -157,7 +157,7 @@ impl Follower {
         let mut broken = None;
         let reading = self.clients.read(&mut |line| match line {
             Line::Header(header) => {
-                let found = ClientReader::new(Header::new(&path, header));
+                let found = ClientReader::new(TableHeader::new(&path, header));
                 *reader = found.map_err(|error| broken = Some(error)).ok();
             }
             Line::Row(row) => {

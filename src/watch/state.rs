@@ -110,7 +110,7 @@ mod tests {
     use super::super::rows::{ClientReader, RoundReader};
     use super::*;
     use crate::metric::Metric;
-    use crate::run_files::{Header, LatencySummary, Phase, VariantSummary};
+    use crate::run_files::{LatencySummary, Phase, TableHeader, VariantSummary};
     use std::path::Path;
 
     const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
@@ -119,12 +119,12 @@ mod tests {
                            upload_ns,arrived_ns,outcome,phase";
 
     fn close(state: &mut State, line: &str) {
-        let header = Header::new(Path::new("rounds.csv"), ROUNDS);
+        let header = TableHeader::new(Path::new("rounds.csv"), ROUNDS);
         state.close(&RoundReader::new(header).unwrap().read(line).unwrap());
     }
 
     fn take_part(state: &mut State, line: &str) {
-        let header = Header::new(Path::new("clients.csv"), CLIENTS);
+        let header = TableHeader::new(Path::new("clients.csv"), CLIENTS);
         state.take_part(&ClientReader::new(header).unwrap().read(line).unwrap());
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::run_files::{Header, Summary};
+use crate::run_files::{Summary, TableHeader};
 use crate::watch::rows::{ClientReader, RoundReader};
 use crate::watch::view::Wish;
 use ratatui::Terminal;
@@ -13,8 +13,9 @@ const CLIENTS: &str = "variant,seed,round,client,class,tau,dispatched_ns,downloa
 
 /// Two variants of twenty rounds, ten clients in each, one of them late.
 fn example() -> State {
-    let mut rounds = RoundReader::new(Header::new(Path::new("rounds.csv"), ROUNDS)).unwrap();
-    let mut clients = ClientReader::new(Header::new(Path::new("clients.csv"), CLIENTS)).unwrap();
+    let mut rounds = RoundReader::new(TableHeader::new(Path::new("rounds.csv"), ROUNDS)).unwrap();
+    let mut clients =
+        ClientReader::new(TableHeader::new(Path::new("clients.csv"), CLIENTS)).unwrap();
     let mut state = State { has_clients: true, ..State::default() };
     for (variant, speed) in [("fedavg", 0.02), ("fednova", 0.04)] {
         for round in 1..=20u64 {
