@@ -6,8 +6,8 @@ use super::task::MOST_PARAMETERS;
 use super::tree::Node;
 use super::{model, partition};
 use crate::data::{
-    Augment, Backend, Cost, DataError, Dataset, FilesConfig, KNOWN, Known, Loss, ModelConfig,
-    Places, TableConfig,
+    Augment, Backend, Cost, DataError, DataFolders, Dataset, FilesConfig, KNOWN, KnownDataset,
+    Loss, ModelConfig, TableConfig,
 };
 use std::cell::RefCell;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(super) struct Shelf(RefCell<Vec<(Wanted, Arc<Dataset>)>>);
 /// What was asked for.
 #[derive(Clone, PartialEq)]
 enum Wanted {
-    Images(&'static str, Places),
+    Images(&'static str, DataFolders),
     Table(TableConfig),
 }
 
@@ -33,7 +33,7 @@ impl Shelf {
         }
         let data = Arc::new(match &wanted {
             Wanted::Images(name, places) => {
-                let known = Known::named(name).expect("only known names are asked for");
+                let known = KnownDataset::named(name).expect("only known names are asked for");
                 known.load(places)?
             }
             Wanted::Table(config) => config.load()?,
@@ -43,9 +43,9 @@ impl Shelf {
     }
 }
 
-/// Which of the two kinds.
+/// The kind of a task whose data comes from files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileTaskKind {
     Images,
     Table,
 }
@@ -60,7 +60,7 @@ pub(super) struct Desk<'a> {
 /// Reads the keys of such a task, and the number of clients that follows.
 pub(super) fn read(
     section: &mut Section<'_>,
-    kind: Kind,
+    kind: FileTaskKind,
     clients: Option<(&Node, usize)>,
     desk: &Desk<'_>,
 ) -> Result<(FilesConfig, usize), ScenarioError> {
@@ -68,21 +68,21 @@ pub(super) fn read(
     let model = model_at.map_or(Ok(ModelConfig::Softmax), model::read)?;
     let backend = model::read_backend(section, &model, model_at)?;
     let augment = match kind {
-        Kind::Images => read_augment(section, backend)?,
-        Kind::Table => Augment::None,
+        FileTaskKind::Images => read_augment(section, backend)?,
+        FileTaskKind::Table => Augment::None,
     };
     let partition_at = section.get("partition");
     let mut spread = section.open_in("partition")?;
     let (wanted, at) = match kind {
-        Kind::Images => wanted_images(section)?,
-        Kind::Table => wanted_table(section, &mut spread, &model)?,
+        FileTaskKind::Images => wanted_images(section)?,
+        FileTaskKind::Table => wanted_table(section, &mut spread, &model)?,
     };
     let data = desk.shelf.get(wanted).map_err(|error| told(at, &error))?;
     let (clients_at, asked) = clients.unzip();
     let (partition, number) = partition::read(&mut spread, &data, clients_at, asked)?;
     spread.finish(match kind {
-        Kind::Images => "with kind = \"images\"",
-        Kind::Table => "here",
+        FileTaskKind::Images => "with kind = \"images\"",
+        FileTaskKind::Table => "here",
     })?;
     let blame = partition_at.or(clients_at).unwrap_or(at);
     partition::check(&partition, &data, number, desk.seeds.clone(), blame)?;
@@ -97,8 +97,8 @@ fn wanted_images<'a>(section: &mut Section<'a>) -> Result<(Wanted, &'a Node), Sc
     let name = node.one_of("task.dataset", "data set", &names)?;
     let path = section.get("path");
     let places = match path {
-        Some(path) => Places::Only(PathBuf::from(path.text()?)),
-        None => Places::usual(),
+        Some(path) => DataFolders::Only(PathBuf::from(path.text()?)),
+        None => DataFolders::usual(),
     };
     Ok((Wanted::Images(name, places), path.unwrap_or(node)))
 }

@@ -20,7 +20,7 @@ pub(super) const MOST_PARAMETERS: u64 = 1_000_000_000;
 enum Kind {
     Quadratic,
     Synthetic,
-    Files(files::Kind),
+    Files(files::FileTaskKind),
 }
 
 /// Reads `[task]`, and the data it names.
@@ -35,8 +35,8 @@ pub(super) fn read(
     let kinds = [
         ("quadratic", Kind::Quadratic),
         ("synthetic", Kind::Synthetic),
-        ("images", Kind::Files(files::Kind::Images)),
-        ("table", Kind::Files(files::Kind::Table)),
+        ("images", Kind::Files(files::FileTaskKind::Images)),
+        ("table", Kind::Files(files::FileTaskKind::Table)),
     ];
     let kind = match section.get("kind") {
         Some(node) => node.one_of("task.kind", "kind", &kinds)?,
@@ -75,8 +75,8 @@ pub(super) fn read(
                 usual_init = Init::Default;
             }
             let why = match kind {
-                files::Kind::Images => "with kind = \"images\"",
-                files::Kind::Table => "with kind = \"table\"",
+                files::FileTaskKind::Images => "with kind = \"images\"",
+                files::FileTaskKind::Table => "with kind = \"table\"",
             };
             (TaskKind::Files(config), why)
         }
