@@ -1,7 +1,7 @@
 //! `gruppetto data inspect`: how a task's data is spread over its clients.
 
-mod heat_map;
 mod words;
+mod heat_map;
 
 use super::{Dataset, PartitionError, Targets, TaskConfig, TaskKind};
 use serde::Serialize;
@@ -92,7 +92,7 @@ impl Inspection {
             TaskKind::Files(config) => {
                 let federated = config.init(seed, task.clients)?;
                 let scheme = config.partition.scheme.to_string();
-                let natural = matches!(config.partition.scheme, super::Scheme::Natural);
+                let natural = matches!(config.partition.scheme, super::PartitionScheme::Natural);
                 Some(of_data(&federated.data, &federated.clients, scheme, natural, seed))
             }
         })
