@@ -12,6 +12,7 @@
 //! read as they grow. What is kept does not grow with them.
 
 mod curve;
+mod display;
 mod draw;
 mod event;
 mod follow;
@@ -24,7 +25,6 @@ mod state;
 mod tail;
 mod text;
 mod view;
-mod words;
 
 pub use follow::WatchError;
 

@@ -1,6 +1,6 @@
 //! `gruppetto data inspect`: how a task's data is spread over its clients.
 
-mod words;
+mod display;
 mod heat_map;
 
 use super::{Dataset, PartitionError, Targets, TaskConfig, TaskKind};

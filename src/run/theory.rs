@@ -1,8 +1,8 @@
 //! What the paper predicts of a scenario: its schedule is run without training, and the theorems
 //! are told what everybody did.
 
+mod display;
 mod prediction;
-mod words;
 
 pub use prediction::{
     BestProx, BoundTerms, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, TruthTerms,

@@ -3,9 +3,9 @@
 mod chart;
 mod panels;
 
+use super::display;
 use super::state::State;
 use super::view::View;
-use super::words;
 use crate::report::TextStyle;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -108,7 +108,7 @@ fn draw_narrow(
 
 fn title(state: &State, view: &View, text_style: TextStyle) -> Line<'static> {
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let status = words::status(state);
+    let status = display::status(state);
     let colour = match status.as_str() {
         "running" => Color::Cyan,
         "complete" => Color::Green,
@@ -116,7 +116,7 @@ fn title(state: &State, view: &View, text_style: TextStyle) -> Line<'static> {
     };
     let mut spans = vec![Span::styled(state.name().to_string(), bold), Span::raw(" · ")];
     spans.push(Span::styled(status, coloured(text_style, colour)));
-    for part in words::title(state, view) {
+    for part in display::title(state, view) {
         spans.push(Span::raw(format!(" · {part}")));
     }
     Line::from(spans)
@@ -135,7 +135,7 @@ fn keys(state: &State, view: &View, text_style: TextStyle) -> Line<'static> {
     }
     let dim = Style::new().add_modifier(Modifier::DIM);
     spans.push(Span::styled("q quit · v run · m measure · l log · ? help", dim));
-    for note in words::notes(state) {
+    for note in display::notes(state) {
         spans.push(Span::styled(format!(" · {note}"), coloured(text_style, Color::Yellow)));
     }
     Line::from(spans)

@@ -2,10 +2,10 @@
 
 use super::{coloured, panel};
 use crate::report::TextStyle;
+use crate::watch::display;
 use crate::watch::event::What;
 use crate::watch::run::WatchedRun;
 use crate::watch::state::State;
-use crate::watch::words;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -15,18 +15,18 @@ use ratatui::widgets::{Paragraph, Sparkline};
 pub(super) fn latency(frame: &mut Frame<'_>, area: Rect, state: &State, run: &WatchedRun) {
     let dim = Style::new().add_modifier(Modifier::DIM);
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let lines = words::latency_lines(run).into_iter().enumerate().map(|(row, line)| match row {
+    let lines = display::latency_lines(run).into_iter().enumerate().map(|(row, line)| match row {
         0 => Line::styled(line, dim),
         1 => Line::styled(line, bold),
         _ => Line::raw(line),
     });
-    let heading = words::latency_heading(state, run);
+    let heading = display::latency_heading(state, run);
     let paragraph = Paragraph::new(lines.collect::<Vec<_>>()).block(panel(heading));
     frame.render_widget(paragraph, area);
 }
 
 pub(super) fn tau(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text_style: TextStyle) {
-    let block = panel(words::tau_heading(run));
+    let block = panel(display::tau_heading(run));
     let inside = block.inner(area);
     frame.render_widget(block, area);
     let [above, axis] =
@@ -65,7 +65,7 @@ fn visible(counts: &[u64], rows: u16) -> Vec<u64> {
 }
 
 pub(super) fn arrivals(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text_style: TextStyle) {
-    let block = panel(words::arrivals_heading(run));
+    let block = panel(display::arrivals_heading(run));
     let inside = block.inner(area);
     frame.render_widget(block, area);
     let [above, below] =
@@ -76,7 +76,7 @@ pub(super) fn arrivals(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text
     let most = recent().map(|(asked, arrived)| *asked.max(arrived)).max().unwrap_or(0);
     let sparkline = Sparkline::default().data(arrived).max(most.max(1));
     frame.render_widget(sparkline.style(coloured(text_style, Color::Cyan)), above);
-    let lines = vec![Line::raw(words::heard(run)), Line::raw(words::outcomes(run))];
+    let lines = vec![Line::raw(display::heard(run)), Line::raw(display::outcomes(run))];
     frame.render_widget(Paragraph::new(lines), below);
 }
 

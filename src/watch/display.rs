@@ -1,4 +1,4 @@
-//! What is said in words, on the screen and in plain text alike.
+//! The texts that the screen and the plain-text snapshot have in common.
 
 use super::event::time;
 use super::run::WatchedRun;
