@@ -27,9 +27,9 @@ pub enum Extent {
     Quick,
 }
 
-/// What can be measured by itself, in the order in which it is.
+/// A part of the benchmark that can be measured by itself, in the order of measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum BenchPart {
     /// SGD steps, against NumPy and the core's peak, and what momentum and the like add
     Kernel,
     /// A whole run with training, workers, and what writing it down costs
@@ -66,7 +66,7 @@ impl Figure {
 /// Measures `parts`, or everything if none is named, and prints each figure as soon as it is there.
 pub fn bench(
     extent: Extent,
-    parts: &[Part],
+    parts: &[BenchPart],
     print: &mut dyn FnMut(&str),
 ) -> Result<(), crate::run::Error> {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
@@ -83,30 +83,30 @@ pub fn bench(
             print(&format!("{what:48}{measured:>12}{goal}\n"));
         }
     };
-    if wanted(Part::Kernel) {
+    if wanted(BenchPart::Kernel) {
         show(kernel::figures(extent));
         show(laws::figures(extent));
         show(kernel::quadratics(extent));
     }
-    if wanted(Part::Run) {
+    if wanted(BenchPart::Run) {
         show(whole_run::figures(extent)?);
     }
-    if wanted(Part::Engine) {
+    if wanted(BenchPart::Engine) {
         show(engine::figures(extent)?);
     }
-    if wanted(Part::Devices) {
+    if wanted(BenchPart::Devices) {
         show(devices::figures(extent)?);
     }
     #[cfg(feature = "torch")]
-    if wanted(Part::Torch) {
+    if wanted(BenchPart::Torch) {
         torch::figures(extent, &mut show)?;
     }
     #[cfg(not(feature = "torch"))]
-    if parts.contains(&Part::Torch) {
+    if parts.contains(&BenchPart::Torch) {
         show(vec![Figure::new("deep models", "not in this program: `make torch` builds one")]);
     }
     // Last: the engine measures its memory, and these vectors should not be part of it.
-    if wanted(Part::Aggregate) {
+    if wanted(BenchPart::Aggregate) {
         show(aggregate::figures(extent));
         show(compress::figures(extent));
     }

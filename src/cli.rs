@@ -18,9 +18,9 @@ pub use arguments::Arguments;
 use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
 use crate::plugins::Plugins;
-use crate::report::{Style, number, results};
+use crate::report::{TextStyle, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
-use crate::run_files::{RoundsCsv, Table};
+use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use clap::CommandFactory;
@@ -269,8 +269,8 @@ fn heading(scenario: &Scenario) -> String {
     text
 }
 
-fn style() -> Style {
-    if is_coloured(&std::io::stdout()) { Style::Colour } else { Style::Plain }
+fn style() -> TextStyle {
+    if is_coloured(&std::io::stdout()) { TextStyle::Colour } else { TextStyle::Plain }
 }
 
 /// Whether colours are seen as such there, and wanted.

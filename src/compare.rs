@@ -9,7 +9,7 @@ mod entry;
 mod likeness;
 mod table;
 
-pub use entry::Entry;
+pub use entry::ComparedVariant;
 pub use likeness::Difference;
 pub use table::{csv, text};
 
@@ -45,8 +45,8 @@ impl ComparedRun {
     }
 
     /// Its variants, each over all its seeds. The run is called `name`.
-    pub fn entries(&self, name: &str) -> Vec<Entry> {
+    pub fn entries(&self, name: &str) -> Vec<ComparedVariant> {
         let Summary { over_seeds, variants, .. } = &self.summary;
-        over_seeds.iter().map(|variant| Entry::of(name, variant, variants)).collect()
+        over_seeds.iter().map(|variant| ComparedVariant::of(name, variant, variants)).collect()
     }
 }

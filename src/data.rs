@@ -6,9 +6,9 @@
 //! here.
 //!
 //! ```text
-//!  files ─► Known::load, TableConfig::load ─► Dataset ─┐
-//!                                                      ├─► Federated ─► a trainer
-//!           seed, [task.partition] ─► PartitionConfig ─┘       └─► Shards (native kernels)
+//!  files ─► KnownDataset::load, TableConfig::load ─► Dataset ─┐
+//!                                                             ├─► Federated ─► a trainer
+//!                  seed, [task.partition] ─► PartitionConfig ─┘       └─► Shards (native kernels)
 //! ```
 
 mod error;
@@ -22,7 +22,7 @@ mod task;
 
 pub use error::DataError;
 pub use gruppetto_sim::data::*;
-pub use images::{KNOWN, Known, Places};
+pub use images::{DataFolders, KNOWN, KnownDataset};
 pub use inspect::{Glyphs, Heterogeneity, Inspection};
 pub use plugin_task::PluginTask;
 pub use split_file::read_split;

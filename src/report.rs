@@ -24,5 +24,5 @@ pub use page::{PageError, write_page};
 pub use recorded::recorded;
 pub use row_file::{FileError, RowFile, TableFile};
 pub use tensors::{LoadError, load_tensors, save_tensors};
-pub use terminal::{Style, number, results, wrapped};
+pub use terminal::{TextStyle, number, results, wrapped};
 pub use timeline::Timeline;

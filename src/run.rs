@@ -16,13 +16,13 @@ mod theory;
 pub use build::trainer;
 pub use build::{BuildError, Built, assemble, build};
 pub use calibrate::{Calibration, calibrate};
-pub use constants::{Assumptions, Known};
+pub use constants::{Assumptions, KnownConstants};
 pub use estimate::{Estimate, estimate};
 pub use expect::{has_failed, judge};
 pub use preflight::{check_device, preflight};
-pub use recording::{Choice, RecordError, Recorded, record};
+pub use recording::{RecordError, Recorded, RunSelector, record};
 pub use theory::{
-    BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms,
+    BestProx, BoundTerms, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, TruthTerms,
     least_bound, theory,
 };
 

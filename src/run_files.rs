@@ -3,19 +3,19 @@
 //! ```text
 //!   rounds_csv, clients_csv: the columns of a table, each with a name, a kind, a meaning
 //!        │                   and how its cells come from a row
-//!        ├─► write_row ──────► the writers of a run
-//!        ├─► Header, Rows ───► watch, trace record, export
-//!        └─► Column ─────────► the types of Parquet columns, the tables of docs/outputs.md
+//!        ├─► write_row ──────────────► the writers of a run
+//!        ├─► TableHeader, TableRows ─► watch, trace record, export
+//!        └─► TableColumn ────────────► the types of Parquet columns, the tables of docs/outputs.md
 //!
 //!   summary_json: the types of summary.json, which are written and read
 //!        ├─► the end of a run, `run --json`
 //!        └─► watch, compare, report, trace record
 //! ```
 //!
-//! A new column is one entry in [`RoundsCsv::CELLS`](Table::CELLS) or
-//! [`ClientsCsv::CELLS`](Table::CELLS): the writer, Parquet, TensorBoard and the documentation follow.
-//! Readers find columns by name, so a folder of another version can be read as long as it has the
-//! columns that the reader needs.
+//! A new column is one entry in [`RoundsCsv::WRITTEN`](RunTable::WRITTEN) or
+//! [`ClientsCsv::WRITTEN`](RunTable::WRITTEN): the writer, Parquet, TensorBoard and the documentation
+//! follow. Readers find columns by name, so a folder of another version can be read as long as it has
+//! the columns that the reader needs.
 
 mod clients_csv;
 mod columns;
@@ -27,12 +27,14 @@ mod rows;
 mod summary_json;
 
 pub use clients_csv::{ClientsCsv, WeightedRow};
-pub use columns::{Cell, Column, Kind, RUN_COLUMNS, RunKey, Table, Value};
-pub use header::{Header, Line, Place, Readable};
+pub use columns::{
+    CellValue, ColumnKind, RUN_COLUMNS, RunKey, RunTable, TableColumn, WrittenColumn,
+};
+pub use header::{ColumnPlace, Readable, TableHeader, TableLine};
 pub use latency::{Latencies, LatencySummary, Phase, Phases};
 pub use read_error::{ReadError, read_file};
 pub use rounds_csv::RoundsCsv;
-pub use rows::{Rows, RowsOfRun};
+pub use rows::{RowsOfRun, TableRows};
 pub use summary_json::{
     Diverged, ExpectResult, Legs, Losses, OverSeeds, RestSummary, ScheduleSummary, Spread, Status,
     Summary, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary, Waited,

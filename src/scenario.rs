@@ -75,7 +75,7 @@ mod task;
 mod tree;
 mod value;
 
-pub use drawn::{DrawError, Drawn};
+pub use drawn::{DrawError, DrawnClients};
 pub use error::ScenarioError;
 pub use overrides::Override;
 pub use plan::{

@@ -12,6 +12,7 @@
 //! read as they grow. What is kept does not grow with them.
 
 mod curve;
+mod display;
 mod draw;
 mod event;
 mod follow;
@@ -24,11 +25,10 @@ mod state;
 mod tail;
 mod text;
 mod view;
-mod words;
 
 pub use follow::WatchError;
 
-use crate::report::Style;
+use crate::report::TextStyle;
 use crate::run_files::ReadError;
 use follow::Follower;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub enum Missing {
 }
 
 /// Shows the run in `folder` on the terminal until the user quits.
-pub fn watch(folder: &Path, missing: Missing, style: Style) -> Result<(), WatchError> {
+pub fn watch(folder: &Path, missing: Missing, style: TextStyle) -> Result<(), WatchError> {
     screen::show(&mut find(folder, missing)?, style)
 }
 

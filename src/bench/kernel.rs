@@ -1,7 +1,7 @@
 //! One SGD step of softmax regression, against NumPy and against the core's peak; and of a
 //! quadratic, against a plain loop.
 
-use super::steps::{Steps, Terms};
+use super::steps::{BenchedTerms, Steps};
 use super::{Extent, Figure, median, millions, percent};
 use gruppetto_kernels::{DescentLaw, Hessian, Isa, descend, fma_peak};
 use std::process::Command;
@@ -23,7 +23,7 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
             numpy.extend(numpy_rate());
         }
         peaks.push(fma_peak());
-        rates.push(bench.rate(Isa::detect(), steps, Terms::NONE));
+        rates.push(bench.rate(Isa::detect(), steps, BenchedTerms::NONE));
     }
     let (rate_here, peak) = (median(rates), median(peaks));
     let share = rate_here * FLOP / 1e9 / peak;
@@ -40,7 +40,8 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     });
     for isa in Isa::available().into_iter().filter(|isa| *isa != Isa::detect()) {
         let few = if isa == Isa::Portable { steps / 100 } else { steps / 4 };
-        let rate = median((0..5).map(|_| bench.rate(isa, few.max(20), Terms::NONE)).collect());
+        let rate =
+            median((0..5).map(|_| bench.rate(isa, few.max(20), BenchedTerms::NONE)).collect());
         figures.push(Figure::new(format!("  the same, {isa}"), millions(rate)));
     }
     figures

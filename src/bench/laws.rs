@@ -1,22 +1,22 @@
 //! What the terms of a local law cost: a step with them against a step of plain SGD.
 
-use super::steps::{Steps, Terms};
+use super::steps::{BenchedTerms, Steps};
 use super::{Extent, Figure, median};
 use gruppetto_kernels::Isa;
 
 /// A term or a mix, and how much longer than plain SGD its step may take.
-const LAWS: [(&str, Terms, f64); 7] = {
-    const NONE: Terms = Terms::NONE;
-    const PROXIMAL: Terms = Terms { shrink: true, pull: true, ..NONE };
-    const REDUCTION: Terms = Terms { pull: true, ..NONE };
+const LAWS: [(&str, BenchedTerms, f64); 7] = {
+    const NONE: BenchedTerms = BenchedTerms::NONE;
+    const PROXIMAL: BenchedTerms = BenchedTerms { shrink: true, pull: true, ..NONE };
+    const REDUCTION: BenchedTerms = BenchedTerms { pull: true, ..NONE };
     [
-        ("momentum", Terms { momentum: true, ..NONE }, 0.15),
+        ("momentum", BenchedTerms { momentum: true, ..NONE }, 0.15),
         ("proximal", PROXIMAL, 0.15),
-        ("momentum and proximal", Terms { momentum: true, ..PROXIMAL }, 0.15),
-        ("weight decay", Terms { shrink: true, ..NONE }, 0.15),
-        ("learning-rate decay", Terms { lr_decay: true, ..NONE }, 0.15),
+        ("momentum and proximal", BenchedTerms { momentum: true, ..PROXIMAL }, 0.15),
+        ("weight decay", BenchedTerms { shrink: true, ..NONE }, 0.15),
+        ("learning-rate decay", BenchedTerms { lr_decay: true, ..NONE }, 0.15),
         ("variance reduction", REDUCTION, 0.35),
-        ("variance reduction and momentum", Terms { momentum: true, ..REDUCTION }, 0.35),
+        ("variance reduction and momentum", BenchedTerms { momentum: true, ..REDUCTION }, 0.35),
     ]
 };
 
@@ -28,7 +28,7 @@ pub(super) fn figures(extent: Extent) -> Vec<Figure> {
     // In turns, so that all see the same machine; each beside a plain run of its own.
     for _ in 0..rounds {
         for ((_, terms, _), costs) in LAWS.iter().zip(&mut costs) {
-            let plain = bench.rate(Isa::detect(), steps, Terms::NONE);
+            let plain = bench.rate(Isa::detect(), steps, BenchedTerms::NONE);
             costs.push(plain / bench.rate(Isa::detect(), steps, *terms) - 1.0);
         }
     }

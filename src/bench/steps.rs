@@ -9,19 +9,19 @@ const SHAPE: SoftmaxShape = SoftmaxShape { features: 60, classes: 10 };
 const BATCH: usize = 20;
 const LR: f32 = 0.02;
 
-/// What a step has besides the gradient.
+/// The terms of a step besides the gradient.
 #[derive(Clone, Copy)]
-pub(super) struct Terms {
+pub(super) struct BenchedTerms {
     pub(super) momentum: bool,
     pub(super) shrink: bool,
     pub(super) pull: bool,
     pub(super) lr_decay: bool,
 }
 
-impl Terms {
+impl BenchedTerms {
     /// Plain SGD.
     pub(super) const NONE: Self =
-        Terms { momentum: false, shrink: false, pull: false, lr_decay: false };
+        BenchedTerms { momentum: false, shrink: false, pull: false, lr_decay: false };
 }
 
 /// What all measurements work on.
@@ -48,7 +48,7 @@ impl Steps {
 
     /// Steps per second on one core, each from where the last one ended; after every 500 a new
     /// round begins.
-    pub(super) fn rate(&self, isa: Isa, steps: usize, terms: Terms) -> f64 {
+    pub(super) fn rate(&self, isa: Isa, steps: usize, terms: BenchedTerms) -> f64 {
         let shard = &self.data.train[0];
         let samples = Samples { x: &shard.x, y: &shard.y };
         let mut kernel = SoftmaxKernel::with_isa(SHAPE, isa).expect("listed as available");

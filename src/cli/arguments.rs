@@ -10,7 +10,7 @@ use super::trace::TraceCommand;
 #[cfg(feature = "watch")]
 use super::watch::WatchArguments;
 use crate::actors::ClockMode;
-use crate::bench::Part;
+use crate::bench::BenchPart;
 use crate::plugins::Plugins;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
@@ -114,7 +114,7 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
     Bench {
         /// What to measure [default: everything]
         #[arg(value_name = "PART", value_enum)]
-        parts: Vec<Part>,
+        parts: Vec<BenchPart>,
         /// A few seconds instead of a minute, with fewer clients
         #[arg(long)]
         quick: bool,

@@ -26,12 +26,12 @@ pub(super) fn plugins(scenario: &Scenario) -> Plugins {
         if bar.is_hidden() {
             return None;
         }
-        Some(Box::new(Bar::new(bar, stop.clone())))
+        Some(Box::new(RunProgressBar::new(bar, stop.clone())))
     })
 }
 
 /// The bar of one run, and what it shows.
-struct Bar {
+struct RunProgressBar {
     bar: ProgressBar,
     stop: Stop,
     began: Instant,
@@ -42,11 +42,11 @@ struct Bar {
     metrics: Metrics,
 }
 
-impl Bar {
+impl RunProgressBar {
     fn new(bar: ProgressBar, stop: Stop) -> Self {
         let metrics = Metrics::default();
         let (began, drawn, now) = (Instant::now(), None, SimTime::ZERO);
-        Bar { bar, stop, began, drawn, rounds: 0, now, client_rounds: 0, metrics }
+        RunProgressBar { bar, stop, began, drawn, rounds: 0, now, client_rounds: 0, metrics }
     }
 
     /// How much of the run is done, by whichever condition is nearer.
@@ -68,7 +68,7 @@ impl Bar {
     }
 }
 
-impl Observer for Bar {
+impl Observer for RunProgressBar {
     fn started(&mut self, metrics: &Metrics) -> Result<(), ObserverError> {
         self.metrics = *metrics;
         Ok(())
@@ -93,7 +93,7 @@ impl Observer for Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for RunProgressBar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -1,7 +1,7 @@
 //! `gruppetto compare`: several runs side by side.
 
 use super::{Problem, print, style};
-use crate::compare::{ComparedRun, Entry, csv, text};
+use crate::compare::{ComparedRun, ComparedVariant, csv, text};
 use crate::report::write_page;
 use clap::Args;
 use std::io::Write;
@@ -47,7 +47,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<ExitCode, Problem>
         }
     }
     let names = names(runs);
-    let entries: Vec<Entry> =
+    let entries: Vec<ComparedVariant> =
         compared.iter().zip(&names).flat_map(|(run, name)| run.entries(name)).collect();
     for run in compared.iter().filter(|run| !run.is_complete()) {
         let _ = writeln!(std::io::stderr(), "note: {} is not complete", run.folder.display());

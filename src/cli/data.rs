@@ -17,13 +17,13 @@ pub(super) enum DataCommand {
   gruppetto data inspect scenario.toml
   gruppetto data inspect scenario.toml --set task.partition.scheme.dirichlet=0.1
   gruppetto data inspect --dataset cifar10 --set task.clients=16")]
-    Inspect(InspectArguments),
+    Inspect(InspectDataArguments),
 }
 
 #[derive(Args)]
-pub(super) struct InspectArguments {
+pub(super) struct InspectDataArguments {
     #[command(flatten)]
-    source: Source,
+    source: DataSource,
     /// Change a key of the scenario, e.g. task.clients=100 (may be repeated)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct InspectArguments {
 
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct Source {
+struct DataSource {
     /// The scenario file
     #[arg(value_name = "FILE")]
     file: Option<std::path::PathBuf>,
@@ -79,9 +79,9 @@ pub(super) fn data(command: &DataCommand) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl InspectArguments {
+impl InspectDataArguments {
     fn load(&self) -> Result<Scenario, Problem> {
-        let InspectArguments { source, set, seed, .. } = self;
+        let InspectDataArguments { source, set, seed, .. } = self;
         match (&source.file, &source.dataset) {
             (Some(file), _) => {
                 let file = file.clone();

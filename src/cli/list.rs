@@ -3,7 +3,7 @@
 mod detail;
 
 use super::{Problem, print, style};
-use crate::report::{Style, wrapped};
+use crate::report::{TextStyle, wrapped};
 use crate::scenario::schema::{self, Choice, Key, Table, TableForm};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -16,8 +16,8 @@ const WIDTH: usize = 80;
 /// Longer names stand on a line of their own.
 const LONGEST_NAME: usize = 29;
 
-/// A name and what it means.
-type Entry = (String, String);
+/// A line of the list: a name and what it means.
+type ListEntry = (String, String);
 
 /// Does what `gruppetto list [KEY]` says.
 pub(super) fn list(key: Option<&str>) -> Result<ExitCode, Problem> {
@@ -30,7 +30,7 @@ pub(super) fn list(key: Option<&str>) -> Result<ExitCode, Problem> {
 }
 
 /// Everything that the schema gives a title, after the scenarios.
-fn overview(style: Style) -> String {
+fn overview(style: TextStyle) -> String {
     let mut out = String::new();
     let scenarios = SCENARIOS.iter().map(|(name, what)| (name.to_string(), what.to_string()));
     section(&mut out, style, "scenarios (scenarios/NAME.toml)", &scenarios.collect::<Vec<_>>());
@@ -49,7 +49,8 @@ fn overview(style: Style) -> String {
         }
         for key in table.keys {
             let Some(title) = key.title else { continue };
-            let entries: Vec<Entry> = key.alternatives().map(|choice| of_choice(&choice)).collect();
+            let entries: Vec<ListEntry> =
+                key.alternatives().map(|choice| of_choice(&choice)).collect();
             out.push('\n');
             section(&mut out, style, &format!("{title} ({})", place(table, key.name)), &entries);
         }
@@ -81,8 +82,8 @@ fn place(table: &Table, key: &str) -> String {
 }
 
 /// Keys with what they mean; those that mean the same stand together.
-fn keys<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn keys<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<ListEntry> {
+    let mut entries: Vec<ListEntry> = Vec::new();
     for key in keys {
         match entries.last_mut() {
             Some((names, what)) if *what == key.meaning => {
@@ -95,24 +96,24 @@ fn keys<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<Entry> {
 }
 
 /// A choice by its name, or as it is written.
-fn of_choice(choice: &Choice) -> Entry {
+fn of_choice(choice: &Choice) -> ListEntry {
     let (form, what) = of_form(choice);
     (choice.name().map_or(form, String::from), what)
 }
 
-fn of_form(choice: &Choice) -> Entry {
+fn of_form(choice: &Choice) -> ListEntry {
     let what = choice.meaning;
     let what = choice.or.map_or(what.into(), |form| format!("{what}\nor {form}"));
     (choice.form.into(), what)
 }
 
-fn section(out: &mut String, style: Style, title: &str, entries: &[Entry]) {
+fn section(out: &mut String, style: TextStyle, title: &str, entries: &[ListEntry]) {
     let _ = writeln!(out, "{}", style.bold(title));
     table(out, entries);
 }
 
 /// Names on the left, what they mean on the right.
-fn table(out: &mut String, entries: &[Entry]) {
+fn table(out: &mut String, entries: &[ListEntry]) {
     let lengths = entries.iter().map(|(name, _)| name.chars().count());
     let width = lengths.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(LONGEST_NAME);
     for (name, what) in entries {
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn it_fits_into_eighty_columns_and_knows_the_scenarios() {
-        let text = overview(Style::Plain);
+        let text = overview(TextStyle::Plain);
         fits(&text);
         assert!(text.contains("  demo "), "{text}");
         assert!(SCENARIOS.iter().all(|(_, what)| !what.is_empty()), "each says what it shows");
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn it_shows_what_there_is_to_choose_from() {
-        let text = overview(Style::Plain);
+        let text = overview(TextStyle::Plain);
         for title in [
             "tasks ([task] kind)",
             "when a round closes ([server] close)",
@@ -204,14 +205,14 @@ mod tests {
         for table in schema::tables() {
             if !table.path.is_empty() {
                 fits(
-                    &detail::text(table.path, Style::Plain)
+                    &detail::text(table.path, TextStyle::Plain)
                         .unwrap_or_else(|e| panic!("{}", e.text)),
                 );
             }
             for key in table.keys {
                 let path = schema::join(table.path, key.name);
                 let text =
-                    detail::text(&path, Style::Plain).unwrap_or_else(|e| panic!("{}", e.text));
+                    detail::text(&path, TextStyle::Plain).unwrap_or_else(|e| panic!("{}", e.text));
                 fits(&text);
                 if schema::tables().any(|other| other.path == path) {
                     // A key whose value is a table of its own is shown as that table.

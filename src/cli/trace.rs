@@ -20,7 +20,7 @@ use synth::{SynthArguments, synth};
 #[derive(Subcommand)]
 pub(super) enum TraceCommand {
     /// Say what is in a trace, and what looks wrong with it
-    Inspect(InspectArguments),
+    Inspect(InspectTraceArguments),
     /// Turn what others recorded into a trace
     Import(ImportArguments),
     /// Make up a trace: devices that nobody recorded
@@ -32,7 +32,7 @@ pub(super) enum TraceCommand {
 }
 
 #[derive(Args)]
-pub(super) struct InspectArguments {
+pub(super) struct InspectTraceArguments {
     /// The trace: CSV, gzipped or not
     #[arg(value_name = "FILE")]
     file: PathBuf,

@@ -3,10 +3,10 @@
 use crate::metric::Metric;
 use crate::run_files::{OverSeeds, Spread, VariantSummary};
 
-/// What is compared.
+/// A variant that is compared with others.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub struct Entry {
+pub struct ComparedVariant {
     pub run: String,
     pub variant: String,
     pub seeds: u64,
@@ -21,14 +21,14 @@ pub struct Entry {
     pub missing_mass: Spread,
 }
 
-impl Entry {
+impl ComparedVariant {
     pub(super) fn of(run: &str, over_seeds: &OverSeeds, runs: &[VariantSummary]) -> Self {
         let metric = |metric: Metric| Some((metric, *over_seeds.metrics.get(metric.name())?));
         let own: Vec<&VariantSummary> =
             runs.iter().filter(|run| run.name == over_seeds.name).collect();
         let times: Option<Vec<f64>> =
             own.iter().map(|run| run.target.and_then(|target| target.virtual_seconds)).collect();
-        Entry {
+        ComparedVariant {
             run: run.into(),
             variant: over_seeds.name.clone(),
             seeds: own.len() as u64,

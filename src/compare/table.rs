@@ -1,17 +1,17 @@
 //! Runs side by side, for people and for spreadsheets.
 
-use super::Entry;
+use super::ComparedVariant;
 use crate::clock::Span;
 use crate::metric::Metric;
-use crate::report::{Style, number};
+use crate::report::{TextStyle, number};
 use crate::run_files::Spread;
 use std::fmt::Write;
 
 /// Characters of a line.
 const WIDTH: usize = 80;
 
-/// A column of the table.
-struct Column {
+/// A column of the comparison.
+struct ComparisonColumn {
     head: &'static str,
     cells: Vec<String>,
     /// Which cells are the best of all.
@@ -19,15 +19,15 @@ struct Column {
 }
 
 /// A table for the terminal. What does not fit into a line is left out, and that is said.
-pub fn text(entries: &[Entry], style: Style) -> String {
-    let named = |entry: &Entry| match entry.run.is_empty() {
+pub fn text(entries: &[ComparedVariant], style: TextStyle) -> String {
+    let named = |entry: &ComparedVariant| match entry.run.is_empty() {
         true => entry.variant.clone(),
         false => format!("{} {}", entry.run, entry.variant),
     };
     let labels: Vec<String> = entries.iter().map(|entry| cut(&named(entry))).collect();
     let label = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(8);
     let mut columns = columns(entries);
-    let width = |column: &Column| {
+    let width = |column: &ComparisonColumn| {
         let cells = column.cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
         cells.max(column.head.chars().count()) + 2
     };
@@ -59,7 +59,7 @@ pub fn text(entries: &[Entry], style: Style) -> String {
 }
 
 /// Every figure, one line for each entry.
-pub fn csv(entries: &[Entry]) -> String {
+pub fn csv(entries: &[ComparedVariant]) -> String {
     let mut out = String::from("run,variant,seeds");
     let spread = |name: &str| format!(",{name},{name}_std");
     Metric::ALL.iter().for_each(|metric| out.push_str(&spread(metric.name())));
@@ -94,16 +94,18 @@ pub fn csv(entries: &[Entry]) -> String {
 }
 
 /// The columns, the most telling first.
-fn columns(entries: &[Entry]) -> Vec<Column> {
+fn columns(entries: &[ComparedVariant]) -> Vec<ComparisonColumn> {
     let mut all = Vec::new();
     let mut add = |head, values: Vec<Option<Spread>>, show: &dyn Fn(Spread) -> String, better| {
         if values.iter().any(Option::is_some) {
             let cell = |value: &Option<Spread>| value.map_or("–".into(), show);
             let cells = values.iter().map(cell).collect();
-            all.push(Column { head, cells, best: best(&values, better) });
+            all.push(ComparisonColumn { head, cells, best: best(&values, better) });
         }
     };
-    let of = |of: &dyn Fn(&Entry) -> Option<Spread>| entries.iter().map(of).collect::<Vec<_>>();
+    let of = |of: &dyn Fn(&ComparedVariant) -> Option<Spread>| {
+        entries.iter().map(of).collect::<Vec<_>>()
+    };
     let seconds = |spread: Spread| {
         Span::from_nanos_f64(spread.mean * 1e9).map_or("–".into(), |span| span.to_string())
     };

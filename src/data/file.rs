@@ -52,9 +52,9 @@ pub(super) fn too_large(path: &Path, most: u64) -> DataError {
         .expected("at most 8 GiB, and a quarter of the memory that is free")
 }
 
-/// A table as its file has it, before it becomes a data set.
+/// A table as it is in its file, before it becomes a data set.
 #[derive(Debug, PartialEq)]
-pub(super) struct Table {
+pub(super) struct RawTable {
     /// Shape of a sample.
     pub shape: Vec<usize>,
     /// Features, by rows.

@@ -6,7 +6,7 @@ use super::{Dataset, Features, Samples, Targets, moments};
 use std::path::{Path, PathBuf};
 
 /// A data set that is known by name.
-pub struct Known {
+pub struct KnownDataset {
     /// Its name in `[task] dataset`.
     pub name: &'static str,
     classes: u32,
@@ -26,24 +26,29 @@ enum Form {
     Cifar(&'static [&'static str], &'static str, usize),
 }
 
-const fn emnist(name: &'static str, heads: [&'static str; 2], classes: u32, from: u32) -> Known {
+const fn emnist(
+    name: &'static str,
+    heads: [&'static str; 2],
+    classes: u32,
+    from: u32,
+) -> KnownDataset {
     let folders = &["EMNIST/raw", "emnist", "gzip"];
     let help = &["mkdir -p data && curl -L -o data/emnist.zip \
          https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip && unzip -j data/emnist.zip -d \
          data/emnist"];
-    Known { name, classes, form: Form::Idx(heads, from), folders, help }
+    KnownDataset { name, classes, form: Form::Idx(heads, from), folders, help }
 }
 
 /// All of them.
-pub const KNOWN: &[Known] = &[
-    Known {
+pub const KNOWN: &[KnownDataset] = &[
+    KnownDataset {
         name: "mnist",
         classes: 10,
         form: Form::Idx(["train", "t10k"], 0),
         folders: &["MNIST/raw"],
         help: &["scripts/get-data mnist"],
     },
-    Known {
+    KnownDataset {
         name: "fashion-mnist",
         classes: 10,
         form: Form::Idx(["train", "t10k"], 0),
@@ -56,7 +61,7 @@ pub const KNOWN: &[Known] = &[
     emnist("emnist-digits", ["emnist-digits-train", "emnist-digits-test"], 10, 0),
     emnist("emnist-letters", ["emnist-letters-train", "emnist-letters-test"], 26, 1),
     emnist("emnist-mnist", ["emnist-mnist-train", "emnist-mnist-test"], 10, 0),
-    Known {
+    KnownDataset {
         name: "cifar10",
         classes: 10,
         form: Form::Cifar(
@@ -73,7 +78,7 @@ pub const KNOWN: &[Known] = &[
         folders: &["cifar-10-batches-bin"],
         help: &["scripts/get-data cifar10"],
     },
-    Known {
+    KnownDataset {
         name: "cifar100",
         classes: 100,
         form: Form::Cifar(&["train.bin"], "test.bin", 2),
@@ -83,18 +88,18 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
-/// Where data sets are kept.
+/// The folders in which data sets are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Places {
+pub enum DataFolders {
     /// In this folder alone, or in a folder of the usual name below it.
     Only(PathBuf),
     /// Below these folders, in this order.
     Below(Vec<PathBuf>),
 }
 
-impl Places {
+impl DataFolders {
     /// `$GRUPPETTO_DATA`, `./data`, the user's cache, the system's data sets, `~/data`.
-    pub fn usual() -> Places {
+    pub fn usual() -> DataFolders {
         let of = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = std::env::home_dir();
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
@@ -107,29 +112,29 @@ impl Places {
             below_home(".cache/torchvision"),
             below_home("data"),
         ];
-        Places::Below(places.into_iter().flatten().collect())
+        DataFolders::Below(places.into_iter().flatten().collect())
     }
 
-    fn folders(&self, known: &Known) -> Vec<PathBuf> {
+    fn folders(&self, known: &KnownDataset) -> Vec<PathBuf> {
         let below = |place: &PathBuf| {
             let names = std::iter::once(known.name).chain(known.folders.iter().copied());
             names.map(|name| place.join(name)).collect::<Vec<_>>()
         };
         match self {
-            Places::Only(path) => std::iter::once(path.clone()).chain(below(path)).collect(),
-            Places::Below(places) => places.iter().flat_map(below).collect(),
+            DataFolders::Only(path) => std::iter::once(path.clone()).chain(below(path)).collect(),
+            DataFolders::Below(places) => places.iter().flat_map(below).collect(),
         }
     }
 }
 
-impl Known {
+impl KnownDataset {
     /// The data set of that name.
-    pub fn named(name: &str) -> Option<&'static Known> {
+    pub fn named(name: &str) -> Option<&'static KnownDataset> {
         KNOWN.iter().find(|known| known.name == name)
     }
 
     /// Finds and reads it.
-    pub fn load(&self, places: &Places) -> Result<Dataset, DataError> {
+    pub fn load(&self, places: &DataFolders) -> Result<Dataset, DataError> {
         let folders = places.folders(self);
         let first = self.names()[0].clone();
         let folder = folders.iter().find(|folder| spelled(folder, &first).is_some());
@@ -228,13 +233,13 @@ impl Known {
         Ok((vec![3, 32, 32], part(train)?, part(std::slice::from_ref(test))?))
     }
 
-    fn missing(&self, places: &Places, folders: &[PathBuf]) -> DataError {
+    fn missing(&self, places: &DataFolders, folders: &[PathBuf]) -> DataError {
         let error = DataError::general(format!("the data set \"{}\" is not here", self.name));
         let first = &self.names()[0];
         let shown = |folder: &PathBuf| folder.display().to_string();
         let list: Vec<String> = match places {
-            Places::Only(path) => vec![shown(path)],
-            Places::Below(_) => {
+            DataFolders::Only(path) => vec![shown(path)],
+            DataFolders::Below(_) => {
                 let own = folders.iter().filter(|folder| folder.ends_with(self.name));
                 own.map(shown).collect()
             }

@@ -1,9 +1,9 @@
 //! `gruppetto data inspect`: how a task's data is spread over its clients.
 
+mod display;
 mod heat_map;
-mod words;
 
-use super::{Dataset, Scheme, SyntheticConfig, Targets};
+use super::{Dataset, PartitionScheme, SyntheticConfig, Targets};
 use serde::Serialize;
 
 /// Which characters a terminal can show.
@@ -87,7 +87,12 @@ impl Inspection {
     }
 
     /// Of a data set, and the samples that each client has.
-    pub fn of_data(data: &Dataset, clients: &[Vec<u32>], scheme: &Scheme, seed: u64) -> Inspection {
+    pub fn of_data(
+        data: &Dataset,
+        clients: &[Vec<u32>],
+        scheme: &PartitionScheme,
+        seed: u64,
+    ) -> Inspection {
         let counts: Vec<Vec<u32>> = match &data.train.y {
             Targets::Values(_) => Vec::new(),
             Targets::Classes(y) => clients
@@ -99,7 +104,7 @@ impl Inspection {
                 })
                 .collect(),
         };
-        let names = data.clients.as_ref().filter(|_| matches!(scheme, Scheme::Natural));
+        let names = data.clients.as_ref().filter(|_| matches!(scheme, PartitionScheme::Natural));
         Inspection {
             name: data.name.clone(),
             shape: data.shape.clone(),

@@ -1,7 +1,7 @@
 //! Tables that a scenario names by file: npz, csv or libsvm.
 
 use super::error::{DataError, shown};
-use super::file::{self, Table, columns, npz, svm};
+use super::file::{self, RawTable, columns, npz, svm};
 use super::{Dataset, Features, NaturalClients, Samples, Targets, moments};
 use crate::random::{Purpose, shuffle, stream};
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ impl TableConfig {
     fn assemble(
         &self,
         name: String,
-        train: Table,
-        test: Option<Table>,
+        train: RawTable,
+        test: Option<RawTable>,
     ) -> Result<Dataset, DataError> {
         let file = &self.file;
         for part in [Some(&train), test.as_ref()].into_iter().flatten() {
@@ -70,7 +70,7 @@ impl TableConfig {
         }
         let (targets, class_names) =
             self.targets(&train.y, test.as_ref().map(|test| &test.y[..]))?;
-        let Table { shape, x, clients, .. } = train;
+        let RawTable { shape, x, clients, .. } = train;
         let features: usize = shape.iter().product();
         let [y, y_test] = targets;
         let all = Samples { x, y };
@@ -108,7 +108,7 @@ impl TableConfig {
         Ok(Dataset { name, shape, classes, class_names, train, test, mean, std, clients })
     }
 
-    fn check(&self, part: &Table) -> Result<(), DataError> {
+    fn check(&self, part: &RawTable) -> Result<(), DataError> {
         let wrong = |what: String| Err(DataError::new(&self.file, what));
         if part.y.len() > u32::MAX as usize {
             return wrong("it has more than 4 billion samples".into());
@@ -245,13 +245,21 @@ pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Dataset, DataError> {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
             file::cifar::parse(file, bytes, 1, 10, (&mut pixels, &mut labels))?;
             let y = labels.into_iter().map(f64::from).collect();
-            (Table { shape: vec![3, 32, 32], x: Features::Bytes(pixels), y, clients: None }, None)
+            (
+                RawTable { shape: vec![3, 32, 32], x: Features::Bytes(pixels), y, clients: None },
+                None,
+            )
         }
         _ => {
             let found = file::idx::parse(file, bytes.to_vec(), 1)?;
             let y: Vec<f64> = found.values.iter().map(|v| f64::from(*v)).collect();
             (
-                Table { shape: vec![1, 1, 1], x: Features::Bytes(found.values), y, clients: None },
+                RawTable {
+                    shape: vec![1, 1, 1],
+                    x: Features::Bytes(found.values),
+                    y,
+                    clients: None,
+                },
                 None,
             )
         }

@@ -1,7 +1,9 @@
 //! Parquet files beside the CSV files, column by column the same.
 
 use super::ExportError;
-use crate::run_files::{ClientsCsv, Column, Kind, Readable, RoundsCsv, Rows, Table};
+use crate::run_files::{
+    ClientsCsv, ColumnKind, Readable, RoundsCsv, RunTable, TableColumn, TableRows,
+};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -34,8 +36,8 @@ pub fn write_parquet(folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
 }
 
 /// Writes a table of the run in `folder` as Parquet; the file.
-fn convert<T: Table>(folder: &Path) -> Result<PathBuf, ExportError> {
-    let mut rows = Rows::<T>::open(folder)?;
+fn convert<T: RunTable>(folder: &Path) -> Result<PathBuf, ExportError> {
+    let mut rows = TableRows::<T>::open(folder)?;
     let (mut gathered, fields): (Vec<Gathered>, Vec<String>) =
         rows.header().columns().map(|(name, column)| empty(name, column)).unzip();
     let to = folder.join(T::FILE).with_extension("parquet");
@@ -66,11 +68,11 @@ fn convert<T: Table>(folder: &Path) -> Result<PathBuf, ExportError> {
 }
 
 /// A column without cells yet, and its line in the schema. One that only another version knows is text.
-fn empty(name: &str, column: Option<&Column>) -> (Gathered, String) {
-    match column.map_or(Kind::Text, |column| column.kind) {
-        Kind::Text => (Gathered::Text(Vec::new()), format!("required binary {name} (UTF8);")),
-        Kind::Integer => (Gathered::Whole(Vec::new()), format!("required int64 {name};")),
-        Kind::Float | Kind::OptionalFloat | Kind::Seconds => {
+fn empty(name: &str, column: Option<&TableColumn>) -> (Gathered, String) {
+    match column.map_or(ColumnKind::Text, |column| column.kind) {
+        ColumnKind::Text => (Gathered::Text(Vec::new()), format!("required binary {name} (UTF8);")),
+        ColumnKind::Integer => (Gathered::Whole(Vec::new()), format!("required int64 {name};")),
+        ColumnKind::Float | ColumnKind::OptionalFloat | ColumnKind::Seconds => {
             (Gathered::Real(Vec::new()), format!("optional double {name};"))
         }
     }

@@ -7,14 +7,14 @@
 use super::ExportError;
 use crate::clock::SimTime;
 use crate::metric::Metric;
-use crate::run_files::{Kind, Readable, RoundsCsv, Rows};
+use crate::run_files::{ColumnKind, Readable, RoundsCsv, TableRows};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 /// Writes the rounds of the run in `folder` to event files below `to`; how many runs there were.
 pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError> {
-    let mut rows = Rows::<RoundsCsv>::open(folder)?;
+    let mut rows = TableRows::<RoundsCsv>::open(folder)?;
     let header = rows.header();
     let (variant, seed) = (header.find::<str>("variant")?, header.find::<u64>("seed")?);
     let (round, closed) =
@@ -23,7 +23,7 @@ pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError>
     let keys = [variant.index(), seed.index(), round.index(), closed.index()];
     let columns = header.columns().enumerate().filter(|(index, _)| !keys.contains(index));
     let scalars: Vec<(usize, String)> = columns
-        .filter(|(_, (_, column))| column.is_some_and(|column| column.kind != Kind::Text))
+        .filter(|(_, (_, column))| column.is_some_and(|column| column.kind != ColumnKind::Text))
         .map(|(index, (name, _))| (index, tag(name)))
         .collect();
     let mut runs: BTreeMap<(String, u64), Vec<u8>> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::row_file::FileError;
-use crate::run_files::{ClientsCsv, RoundsCsv, Summary, Table};
+use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Summary};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -30,9 +30,9 @@ pub struct Files {
     pub timeline: Option<Timeline>,
 }
 
-/// An update of the open round.
-struct Open {
-    /// Where its class is told of.
+/// An update that arrived in the round that is still open.
+struct OpenRoundUpdate {
+    /// The index of its class in the report.
     class: usize,
     tau: u64,
     staleness: u64,
@@ -58,7 +58,7 @@ pub struct Ledger {
     waited: Waited,
     used: Used,
     /// Updates of the open round: used once it closes, unfinished if it never does.
-    open: Vec<Open>,
+    open: Vec<OpenRoundUpdate>,
     local_steps: u64,
     rounds: u64,
     now: SimTime,
@@ -143,7 +143,7 @@ impl Ledger {
 
     /// The open round will not close: its updates were for nothing.
     fn give_up_open(&mut self) {
-        for Open { class, compute, .. } in self.open.drain(..) {
+        for OpenRoundUpdate { class, compute, .. } in self.open.drain(..) {
             self.by_class[class].unfinished(compute);
         }
     }
@@ -235,7 +235,7 @@ impl Observer for Ledger {
             }
             if row.outcome == Outcome::Used {
                 let (tau, staleness, compute) = (row.tau, row.staleness, row.compute.nanos());
-                self.open.push(Open { class, tau, staleness, compute });
+                self.open.push(OpenRoundUpdate { class, tau, staleness, compute });
             }
         }
         let files = self.files.as_ref().and_then(|files| files.clients.as_ref());
@@ -252,7 +252,7 @@ impl Observer for Ledger {
     fn closed(&mut self, row: &RoundRow) -> Result<(), ObserverError> {
         self.rounds = row.round;
         self.waited.add(row.waited);
-        for Open { class, tau, staleness, compute } in self.open.drain(..) {
+        for OpenRoundUpdate { class, tau, staleness, compute } in self.open.drain(..) {
             self.by_class[class].used(tau, staleness);
             self.used.add(Used { count: 1, tau: [tau; 3], compute: compute.into() });
         }

@@ -1,6 +1,6 @@
 //! A file of lines that always ends with a whole one.
 
-use crate::run_files::{RunKey, Table};
+use crate::run_files::{RunKey, RunTable};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
@@ -98,7 +98,7 @@ pub struct TableFile<T> {
     table: PhantomData<T>,
 }
 
-impl<T: Table> TableFile<T> {
+impl<T: RunTable> TableFile<T> {
     /// Creates the file in `folder`.
     pub fn create(folder: &Path) -> Result<Self, FileError> {
         let rows = RowFile::create(&folder.join(T::FILE), &T::header())?;

@@ -11,18 +11,18 @@ use std::fmt::Write;
 
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TextStyle {
     /// Plain text.
     Plain,
     /// ANSI colours.
     Colour,
 }
 
-impl Style {
+impl TextStyle {
     fn paint(self, code: &str, text: &str) -> String {
         match self {
-            Style::Plain => text.to_string(),
-            Style::Colour => format!("\x1b[{code}m{text}\x1b[0m"),
+            TextStyle::Plain => text.to_string(),
+            TextStyle::Colour => format!("\x1b[{code}m{text}\x1b[0m"),
         }
     }
 
@@ -48,7 +48,7 @@ struct Group<'a> {
 }
 
 /// The results of a scenario as text, at most 80 columns wide unless a name is longer than that allows.
-pub fn results(summary: &Summary, style: Style) -> String {
+pub fn results(summary: &Summary, style: TextStyle) -> String {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in &summary.variants {
         match groups.iter_mut().find(|group| group.name == run.name) {
@@ -78,7 +78,7 @@ pub fn results(summary: &Summary, style: Style) -> String {
 }
 
 /// A row of the first table: its label and how to get a cell.
-type Row<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
+type MetricsRow<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
 
 /// Columns of the labels in the first table.
 const LABEL: usize = 22;
@@ -87,7 +87,7 @@ fn column_width(groups: &[Group<'_>]) -> usize {
     groups.iter().map(|group| group.name.len() + 2).max().unwrap_or(0).max(18)
 }
 
-fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
+fn metrics_table(out: &mut String, groups: &[Group<'_>], style: TextStyle) {
     let width = column_width(groups);
     let mut head = format!("{:LABEL$}", "");
     for group in groups {
@@ -106,8 +106,8 @@ fn metrics_table(out: &mut String, groups: &[Group<'_>], style: Style) {
     }
 }
 
-fn rows<'a>(groups: &[Group<'_>]) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
+fn rows<'a>(groups: &[Group<'_>]) -> Vec<MetricsRow<'a>> {
+    let mut rows: Vec<MetricsRow<'a>> = Vec::new();
     for metric in Metric::ALL {
         if groups.iter().any(|group| group.runs[0].metrics.get(metric).is_some()) {
             let cell = move |group: &Group<'_>| {
@@ -212,7 +212,7 @@ fn label(metric: Metric) -> &'static str {
 }
 
 /// A run that ended because its model blew up did not come to the end it was meant to.
-fn divergences(out: &mut String, summary: &Summary, style: Style) {
+fn divergences(out: &mut String, summary: &Summary, style: TextStyle) {
     for run in &summary.variants {
         if let Some(Diverged { round, cause }) = &run.diverged {
             let text = format!("{} diverged in round {round} (seed {})", run.name, run.seed);
@@ -224,7 +224,7 @@ fn divergences(out: &mut String, summary: &Summary, style: Style) {
 }
 
 /// A run that ended because there was nobody to ask did not come to the end it was meant to either.
-fn abandoned(out: &mut String, summary: &Summary, style: Style) {
+fn abandoned(out: &mut String, summary: &Summary, style: TextStyle) {
     for run in &summary.variants {
         let why = match run.stopped_by.as_str() {
             "deserted" => {
@@ -245,7 +245,7 @@ fn abandoned(out: &mut String, summary: &Summary, style: Style) {
     }
 }
 
-fn expectations(out: &mut String, summary: &Summary, style: Style) {
+fn expectations(out: &mut String, summary: &Summary, style: TextStyle) {
     for expect in &summary.expect {
         if expect.skipped {
             let _ = writeln!(out, "skipped  {} (nothing was trained)", expect.that);

@@ -34,14 +34,14 @@ pub struct Timeline {
     is_one_by_one: bool,
     /// How many participations of a run.
     most: u64,
-    run: Run,
+    run: TimelineRun,
     runs: u64,
     arrows: u64,
 }
 
-/// What is known of the run that is being told.
+/// The run that is being written.
 #[derive(Default)]
-struct Run {
+struct TimelineRun {
     /// Of its server; classes follow.
     process: u64,
     left: u64,
@@ -51,19 +51,19 @@ struct Run {
     tracks: BTreeMap<u32, Track>,
     /// Clients that came back since.
     returned: usize,
-    /// Comings and goings that are not told yet, by client.
+    /// Changes of availability that are not written yet, by client.
     turns: BTreeMap<u32, Vec<AvailabilityChange>>,
 }
 
 /// What is known of a client.
 struct Track {
     class: u16,
-    /// Until when it is told.
+    /// Until when it is written.
     until: SimTime,
 }
 
 impl Timeline {
-    /// Creates the file. `shown`: the clients to tell of, in a window; `None`: all of them, always.
+    /// Creates the file. `shown`: the clients to write, in a window; `None`: all of them, always.
     pub fn create(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
         let file = File::create(path).map_err(FileError::at(path))?;
         let out = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::fast());
@@ -75,7 +75,7 @@ impl Timeline {
             shown,
             is_one_by_one: false,
             most,
-            run: Run::default(),
+            run: TimelineRun::default(),
             runs: 0,
             arrows: 0,
         };
@@ -91,7 +91,7 @@ impl Timeline {
         self.is_one_by_one = is_one_by_one;
         let process = 1 + self.runs * PROCESSES;
         self.runs += 1;
-        self.run = Run { process, left: self.most, ..Run::default() };
+        self.run = TimelineRun { process, left: self.most, ..TimelineRun::default() };
         self.name(process, None, &format!("{name}: server"));
         self.name(process, Some(0), "rounds");
         for (class, class_name) in classes.iter().enumerate() {
@@ -216,7 +216,7 @@ impl Timeline {
         if self.text.len() > 1 << 16 { self.flush() } else { Ok(()) }
     }
 
-    /// Everything has been told.
+    /// Everything has been written.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.end()
     }
@@ -235,7 +235,7 @@ impl Timeline {
         let later = turns.split_off(turns.partition_point(|turn| turn.at <= to));
         // Whoever goes after `to`, or has not turned up at all, was there.
         let (mut at, mut here) = (from, true);
-        let mut tell = |at: &mut SimTime, until: SimTime, here: bool| {
+        let mut write = |at: &mut SimTime, until: SimTime, here: bool| {
             if until > *at {
                 let name = if here { "waiting" } else { "offline" };
                 self.slice(track, name, *at, until.since(*at), "");
@@ -243,11 +243,11 @@ impl Timeline {
             }
         };
         for turn in turns {
-            tell(&mut at, turn.at, here);
+            write(&mut at, turn.at, here);
             here = turn.here;
         }
-        tell(&mut at, to, here);
-        // Away at the end: so it is when the rest is told.
+        write(&mut at, to, here);
+        // Away at the end: it still is when the rest is written.
         let gone = (!here).then_some(AvailabilityChange { at: to, client, here });
         let rest: Vec<AvailabilityChange> = gone.into_iter().chain(later).collect();
         if !rest.is_empty() {

@@ -9,7 +9,7 @@ use crate::device::{Effect, EventConfig};
 use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
 use crate::policy::{Closing, Selection};
 use crate::report::{LoadError, load_tensors};
-use crate::scenario::{DrawError, Drawn, Plan};
+use crate::scenario::{DrawError, DrawnClients, Plan};
 use crate::server::{Attendance, EventSchedule, Server, Setup};
 use crate::train::{DeviceChoice, Pool, Tensor, TensorError, Trainer, Training};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     };
     let policies = Policies::new(plan, seed, &drawn, start.len())?;
     let Policies { selection, closing, weighting, optimizer } = policies;
-    let Drawn { p, workload, fleet } = drawn;
+    let DrawnClients { p, workload, fleet } = drawn;
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
     let recipe = plan.client.recipe.clone();
     let classes: Arc<[u16]> = fleet.devices.iter().map(|device| device.class).collect();
@@ -144,7 +144,7 @@ struct Policies {
 }
 
 impl Policies {
-    fn new(plan: &Plan, seed: u64, drawn: &Drawn, len: usize) -> Result<Self, BuildError> {
+    fn new(plan: &Plan, seed: u64, drawn: &DrawnClients, len: usize) -> Result<Self, BuildError> {
         let ChosenPlugins { selector, closing, weighting, optimizer, .. } = &plan.plugins;
         let view = (!plan.plugins.is_empty()).then(|| plan.fleet_view(seed, drawn));
         let (server, view) = (&plan.server, view.as_ref());

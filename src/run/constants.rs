@@ -19,9 +19,9 @@ pub struct Assumptions {
     pub gap: Option<f64>,
 }
 
-/// What is known of the problem.
+/// The constants of the problem, where they are known.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Known {
+pub struct KnownConstants {
     /// L: every ∇F_i is that Lipschitz.
     pub lipschitz: Option<f64>,
     /// σ²: variance of the stochastic gradients.
@@ -34,7 +34,7 @@ pub struct Known {
     pub gap: Option<f64>,
 }
 
-impl Known {
+impl KnownConstants {
     /// All of them, if they are.
     pub fn all(&self) -> Option<Constants> {
         Some(Constants {
@@ -54,10 +54,10 @@ pub(super) fn find(
     seed: u64,
     problem: Option<&Quadratic>,
     weights: &[f64],
-) -> Known {
+) -> KnownConstants {
     let worked_out = problem.map(|problem| of_quadratic(plan, seed, problem, weights));
-    let out = |of: fn(&Known) -> Option<f64>| worked_out.as_ref().and_then(of);
-    Known {
+    let out = |of: fn(&KnownConstants) -> Option<f64>| worked_out.as_ref().and_then(of);
+    KnownConstants {
         lipschitz: given.lipschitz.or(out(|known| known.lipschitz)),
         sigma2: given.sigma2.or(out(|known| known.sigma2)),
         kappa2: given.kappa2.or(out(|known| known.kappa2)),
@@ -66,7 +66,7 @@ pub(super) fn find(
     }
 }
 
-fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) -> Known {
+fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) -> KnownConstants {
     let clients = 0..plan.task.clients;
     let lipschitz = clients.clone().map(|i| largest(problem.curvature(i))).fold(0.0, f64::max);
     // Theorem 1 speaks of the surrogate objective Σ w_iF_i, which is the same problem with other
@@ -89,7 +89,7 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
         clients.map(|i| weights[i] * away(i)).sum()
     });
     let sigma2 = problem.dim() as f64 * problem.gradient_noise.powi(2);
-    Known { lipschitz: Some(lipschitz), sigma2: Some(sigma2), kappa2, beta2: 1.0, gap }
+    KnownConstants { lipschitz: Some(lipschitz), sigma2: Some(sigma2), kappa2, beta2: 1.0, gap }
 }
 
 /// The largest eigenvalue of H_i, or for a full matrix a bound on it: its largest row sum.

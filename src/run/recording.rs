@@ -16,7 +16,7 @@ use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig};
 use crate::plugins::Plugins;
 use crate::policy::Close;
-use crate::run_files::{ClientsCsv, ReadError, Status, Summary, Table};
+use crate::run_files::{ClientsCsv, ReadError, RunTable, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;
@@ -25,9 +25,9 @@ use std::path::Path;
 use times::{Dues, Rounds, comings, script};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Which run of a folder.
+/// Which run of a folder is recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct RunSelector {
     /// The variant's name; may be left out where there is one.
     pub variant: Option<String>,
     /// May be left out where there is one.
@@ -75,7 +75,7 @@ pub enum RecordError {
 }
 
 /// Writes to `out` a trace that replays a run of the folder `run`.
-pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, RecordError> {
+pub fn record(run: &Path, selector: &RunSelector, out: &Path) -> Result<Recorded, RecordError> {
     let summary = Summary::read(run)?;
     let version = &summary.version;
     if !(1..40).contains(&version.len()) || version.contains(char::is_control) {
@@ -84,7 +84,7 @@ pub fn record(run: &Path, choice: &Choice, out: &Path) -> Result<Recorded, Recor
     }
     let path = run.join("scenario.toml");
     let scenario = Scenario::load(&path, &Plugins::new())?;
-    let (variant, seed) = choose(&scenario, choice)?;
+    let (variant, seed) = choose(&scenario, selector)?;
     let csv = run.join(ClientsCsv::FILE);
     if scenario.record_clients != RecordClients::All {
         let error = ReadError::broken(csv, "it does not tell of every client");
@@ -168,11 +168,14 @@ fn leave_out(plan: &Plan) -> Vec<&'static str> {
     [shared, events].into_iter().flatten().collect()
 }
 
-/// The run that is meant.
-fn choose<'a>(scenario: &'a Scenario, choice: &Choice) -> Result<(&'a Variant, u64), RecordError> {
+/// The variant and the seed of the selected run.
+fn choose<'a>(
+    scenario: &'a Scenario,
+    selector: &RunSelector,
+) -> Result<(&'a Variant, u64), RecordError> {
     let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
     let names = names.join(", ");
-    let variant = match (&choice.variant, &scenario.variants[..]) {
+    let variant = match (&selector.variant, &scenario.variants[..]) {
         (Some(name), variants) => variants
             .iter()
             .find(|variant| variant.name == *name)
@@ -181,7 +184,7 @@ fn choose<'a>(scenario: &'a Scenario, choice: &Choice) -> Result<(&'a Variant, u
         (None, _) => Err(format!("the run has several variants: say --variant, one of {names}")),
     };
     let (first, last) = (scenario.seed, scenario.seed.wrapping_add(scenario.repeats - 1));
-    let seed = match choice.seed {
+    let seed = match selector.seed {
         Some(seed) if seed.wrapping_sub(first) < scenario.repeats => Ok(seed),
         Some(seed) if first == last => Err(format!("--seed {seed}: the run has {first}")),
         Some(seed) => Err(format!("--seed {seed}: the run has {first} to {last}")),

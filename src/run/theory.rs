@@ -1,11 +1,11 @@
 //! What the paper predicts of a scenario: its schedule is run without training, and the theorems
 //! are told what everybody did.
 
+mod display;
 mod prediction;
-mod words;
 
 pub use prediction::{
-    BestProx, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, Terms, TruthTerms,
+    BestProx, BoundTerms, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, TruthTerms,
     least_bound,
 };
 
@@ -109,7 +109,7 @@ fn conclude(
             holds: known.lipschitz.map(|lipschitz| lipschitz <= steepest),
         },
         coefficients: covered.then(|| survey.budget.bound(&ones).into()),
-        bound: bound.map(Terms::from),
+        bound: bound.map(BoundTerms::from),
         true_bound: all.zip(bound).map(|(constants, bound)| {
             let TrueBound { vanishing, floor } =
                 constants.true_bound(bound.total(), consistency.chi2);

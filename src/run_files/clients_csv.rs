@@ -1,6 +1,6 @@
 //! The columns of `clients.csv`: a row per participation.
 
-use super::columns::{Cell, Kind, Table, Value};
+use super::columns::{CellValue, ColumnKind, RunTable, WrittenColumn};
 use super::header::Readable;
 use crate::record::{ClientRow, Leg, Outcome};
 
@@ -18,38 +18,38 @@ pub struct WeightedRow<'a> {
     pub weight: f64,
 }
 
-impl Table for ClientsCsv {
+impl RunTable for ClientsCsv {
     const FILE: &'static str = "clients.csv";
     type Row<'a> = WeightedRow<'a>;
     #[rustfmt::skip] // An entry is read as a row of a table.
-    const CELLS: &'static [Cell<Self>] = {
-        use Value::{Float, Integer, Text};
+    const WRITTEN: &'static [WrittenColumn<Self>] = {
+        use CellValue::{Float, Integer, Text};
         &[
-            Cell::new("round", Integer(|of| of.row.round),
+            WrittenColumn::new("round", Integer(|of| of.row.round),
                 "round in which the client was asked, from 1"),
-            Cell::new("client", Integer(|of| of.row.client.into()), "number of the client, from 0"),
-            Cell::new("class", Text(|of| of.class), "class of the client's device"),
-            Cell::new("version", Integer(|of| of.row.round - 1),
+            WrittenColumn::new("client", Integer(|of| of.row.client.into()), "number of the client, from 0"),
+            WrittenColumn::new("class", Text(|of| of.class), "class of the client's device"),
+            WrittenColumn::new("version", Integer(|of| of.row.round - 1),
                 "aggregations behind the model that the client was given"),
-            Cell::new("tau", Integer(|of| of.row.tau), "local steps τ_i"),
-            Cell::new("accumulation", Float(|of| of.row.accumulation), "‖a_i‖₁ of these steps"),
-            Cell::new("dispatched_ns", Integer(|of| of.row.dispatched.nanos()),
+            WrittenColumn::new("tau", Integer(|of| of.row.tau), "local steps τ_i"),
+            WrittenColumn::new("accumulation", Float(|of| of.row.accumulation), "‖a_i‖₁ of these steps"),
+            WrittenColumn::new("dispatched_ns", Integer(|of| of.row.dispatched.nanos()),
                 "when the client was asked, in nanoseconds"),
-            Cell::new("download_ns", Integer(|of| of.row.download.nanos()),
+            WrittenColumn::new("download_ns", Integer(|of| of.row.download.nanos()),
                 "time of the download, as far as the client got"),
-            Cell::new("compute_ns", Integer(|of| of.row.compute.nanos()),
+            WrittenColumn::new("compute_ns", Integer(|of| of.row.compute.nanos()),
                 "time of the local steps, as far as the client got"),
-            Cell::new("upload_ns", Integer(|of| of.row.upload.nanos()),
+            WrittenColumn::new("upload_ns", Integer(|of| of.row.upload.nanos()),
                 "time of the upload, as far as the client got"),
-            Cell::new("arrived_ns", Integer(|of| of.row.arrived.nanos()),
+            WrittenColumn::new("arrived_ns", Integer(|of| of.row.arrived.nanos()),
                 "when the client was back, lost or gave up"),
-            Cell::new("outcome", Text(|of| of.row.outcome.name()),
+            WrittenColumn::new("outcome", Text(|of| of.row.outcome.name()),
                 "how the participation ended, see below"),
-            Cell::new("staleness", Integer(|of| of.row.staleness),
+            WrittenColumn::new("staleness", Integer(|of| of.row.staleness),
                 "aggregations between the model that the client was given and its arrival, beyond its own"),
-            Cell::new("weight", Float(|of| of.weight),
+            WrittenColumn::new("weight", Float(|of| of.weight),
                 "weight w_i of the update in the aggregation; 0 if it was not used"),
-            Cell::new("phase", Text(|of| of.row.leg.name()),
+            WrittenColumn::new("phase", Text(|of| of.row.leg.name()),
                 "where the participation ended: `download`, `compute`, `upload`, or `done`"),
         ]
     };
@@ -57,7 +57,7 @@ impl Table for ClientsCsv {
 
 impl Readable for Outcome {
     type Value<'a> = Outcome;
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
     const EXPECTED: &'static str = "an outcome such as used or late";
 
     fn read(cell: &str) -> Option<Outcome> {
@@ -67,7 +67,7 @@ impl Readable for Outcome {
 
 impl Readable for Leg {
     type Value<'a> = Leg;
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
     const EXPECTED: &'static str = "download, compute, upload or done";
 
     fn read(cell: &str) -> Option<Leg> {

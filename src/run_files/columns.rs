@@ -4,50 +4,50 @@ use crate::clock::SimTime;
 
 /// What the cells of a column contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A name: no comma, quote or line end in it.
     Text,
     /// A whole number below 2^64.
     Integer,
     /// The shortest decimal that reads back as the same double.
     Float,
-    /// Like [`Kind::Float`], or empty where nothing was measured.
+    /// Like [`ColumnKind::Float`], or empty where nothing was measured.
     OptionalFloat,
     /// Simulated seconds, to the nanosecond.
     Seconds,
 }
 
-impl Kind {
-    /// As the documentation says it.
+impl ColumnKind {
+    /// As it is written in the documentation.
     pub const fn in_words(self) -> &'static str {
         match self {
-            Kind::Text => "text",
-            Kind::Integer => "integer",
-            Kind::Float => "number",
-            Kind::OptionalFloat => "number or empty",
-            Kind::Seconds => "seconds",
+            ColumnKind::Text => "text",
+            ColumnKind::Integer => "integer",
+            ColumnKind::Float => "number",
+            ColumnKind::OptionalFloat => "number or empty",
+            ColumnKind::Seconds => "seconds",
         }
     }
 }
 
-/// A column.
+/// A column of a table: its name, the kind of its cells and their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// The name in the header.
     pub name: &'static str,
     /// What its cells contain.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// What its cells mean, for `docs/outputs.md`.
     pub meaning: &'static str,
 }
 
-/// The columns with which every row begins: the run that it belongs to.
-pub const RUN_COLUMNS: [Column; 2] = [
-    Column { name: "variant", kind: Kind::Text, meaning: "name of the variant" },
-    Column { name: "seed", kind: Kind::Integer, meaning: "seed of the run" },
+/// The first columns of every table: the run that a row belongs to.
+pub const RUN_COLUMNS: [TableColumn; 2] = [
+    TableColumn { name: "variant", kind: ColumnKind::Text, meaning: "name of the variant" },
+    TableColumn { name: "seed", kind: ColumnKind::Integer, meaning: "seed of the run" },
 ];
 
-/// The cells of [`RUN_COLUMNS`], put into text once for all rows of a run.
+/// The cells of [`RUN_COLUMNS`] as text, formatted once for all rows of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunKey(String);
 
@@ -59,11 +59,11 @@ impl RunKey {
 }
 
 /// How the value of a cell is taken from a row of the table `T`.
-pub type Get<T, V> = for<'r, 'a> fn(&'r <T as Table>::Row<'a>) -> V;
+pub type Get<T, V> = for<'r, 'a> fn(&'r <T as RunTable>::Row<'a>) -> V;
 
-/// How a cell comes from a row. The variants are those of [`Kind`].
+/// How the value of a cell is taken from a row. The variants are those of [`ColumnKind`].
 #[allow(missing_docs)]
-pub enum Value<T: Table> {
+pub enum CellValue<T: RunTable> {
     Text(for<'r, 'a> fn(&'r T::Row<'a>) -> &'r str),
     Integer(Get<T, u64>),
     Float(Get<T, f64>),
@@ -71,61 +71,61 @@ pub enum Value<T: Table> {
     Seconds(Get<T, SimTime>),
 }
 
-/// A column of the table `T`, and how its cells come from a row.
-pub struct Cell<T: Table> {
+/// A column of the table `T`, and how its cells are written from a row.
+pub struct WrittenColumn<T: RunTable> {
     /// The column.
-    pub column: Column,
-    /// How a cell comes from a row.
-    pub value: Value<T>,
+    pub column: TableColumn,
+    /// How the value of a cell is taken from a row.
+    pub value: CellValue<T>,
 }
 
-impl<T: Table> Cell<T> {
+impl<T: RunTable> WrittenColumn<T> {
     /// A column, whose kind is that of its value.
-    pub const fn new(name: &'static str, value: Value<T>, meaning: &'static str) -> Self {
+    pub const fn new(name: &'static str, value: CellValue<T>, meaning: &'static str) -> Self {
         let kind = match value {
-            Value::Text(_) => Kind::Text,
-            Value::Integer(_) => Kind::Integer,
-            Value::Float(_) => Kind::Float,
-            Value::OptionalFloat(_) => Kind::OptionalFloat,
-            Value::Seconds(_) => Kind::Seconds,
+            CellValue::Text(_) => ColumnKind::Text,
+            CellValue::Integer(_) => ColumnKind::Integer,
+            CellValue::Float(_) => ColumnKind::Float,
+            CellValue::OptionalFloat(_) => ColumnKind::OptionalFloat,
+            CellValue::Seconds(_) => ColumnKind::Seconds,
         };
-        Cell { column: Column { name, kind, meaning }, value }
+        WrittenColumn { column: TableColumn { name, kind, meaning }, value }
     }
 
     /// Appends the cell of `row`, and a comma.
     #[inline(always)]
     fn write(&self, out: &mut Vec<u8>, row: &T::Row<'_>) {
         match self.value {
-            Value::Text(get) => out.extend_from_slice(get(row).as_bytes()),
-            Value::Integer(get) => integer(out, get(row)),
-            Value::Float(get) => float(out, get(row)),
-            Value::OptionalFloat(get) => {
+            CellValue::Text(get) => out.extend_from_slice(get(row).as_bytes()),
+            CellValue::Integer(get) => integer(out, get(row)),
+            CellValue::Float(get) => float(out, get(row)),
+            CellValue::OptionalFloat(get) => {
                 if let Some(value) = get(row) {
                     float(out, value);
                 }
             }
-            Value::Seconds(get) => seconds(out, get(row)),
+            CellValue::Seconds(get) => seconds(out, get(row)),
         }
         out.push(b',');
     }
 }
 
-/// A table of a run's folder: a CSV file with a header.
-pub trait Table: Sized + 'static {
+/// A table in the folder of a run: a CSV file with a header.
+pub trait RunTable: Sized + 'static {
     /// The name of the file.
     const FILE: &'static str;
     /// What a row is written from.
     type Row<'a>;
     /// The columns after [`RUN_COLUMNS`], in the order of the file.
-    const CELLS: &'static [Cell<Self>];
+    const WRITTEN: &'static [WrittenColumn<Self>];
 
     /// Every column, in the order of the file.
-    fn columns() -> impl Iterator<Item = &'static Column> {
-        RUN_COLUMNS.iter().chain(Self::CELLS.iter().map(|cell| &cell.column))
+    fn columns() -> impl Iterator<Item = &'static TableColumn> {
+        RUN_COLUMNS.iter().chain(Self::WRITTEN.iter().map(|written| &written.column))
     }
 
     /// The column called `name`.
-    fn column(name: &str) -> Option<&'static Column> {
+    fn column(name: &str) -> Option<&'static TableColumn> {
         Self::columns().find(|column| column.name == name)
     }
 
@@ -140,15 +140,15 @@ pub trait Table: Sized + 'static {
         out.extend_from_slice(run.0.as_bytes());
         // Written out, so that the compiler knows every column's function and inlines it: a loop takes
         // 30 % longer, and there may be a million rows a second.
-        macro_rules! cells {
+        macro_rules! write_cells {
             ($($index:literal)*) => {$(
-                if let Some(cell) = const { nth::<Self>($index) } {
-                    cell.write(out, row);
+                if let Some(written) = const { nth::<Self>($index) } {
+                    written.write(out, row);
                 }
             )*};
         }
-        cells!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-        Self::CELLS.iter().skip(32).for_each(|cell| cell.write(out, row));
+        write_cells!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+        Self::WRITTEN.iter().skip(32).for_each(|written| written.write(out, row));
         // The comma after the last cell.
         if let Some(last) = out.last_mut() {
             *last = b'\n';
@@ -156,8 +156,8 @@ pub trait Table: Sized + 'static {
     }
 }
 
-const fn nth<T: Table>(index: usize) -> Option<&'static Cell<T>> {
-    if index < T::CELLS.len() { Some(&T::CELLS[index]) } else { None }
+const fn nth<T: RunTable>(index: usize) -> Option<&'static WrittenColumn<T>> {
+    if index < T::WRITTEN.len() { Some(&T::WRITTEN[index]) } else { None }
 }
 
 #[inline]

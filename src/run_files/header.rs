@@ -1,13 +1,13 @@
 //! Reads the lines of a table by the names in its header.
 
-use super::columns::{Column, Kind, Table};
+use super::columns::{ColumnKind, RunTable, TableColumn};
 use super::read_error::ReadError;
 use crate::clock::SimTime;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// The header of a file with the table `T`: where its columns are.
-pub struct Header<T> {
+/// The header of a file with the table `T`: the names of its columns, in their order.
+pub struct TableHeader<T> {
     path: PathBuf,
     names: Vec<String>,
     /// Where the cells of the line that is being read end.
@@ -15,21 +15,21 @@ pub struct Header<T> {
     table: PhantomData<T>,
 }
 
-/// Where the cells of a column are in a file, and what they are read as.
-pub struct Place<V: ?Sized> {
+/// Which column of a file it is, and the type that its cells are read as.
+pub struct ColumnPlace<V: ?Sized> {
     index: usize,
     read_as: PhantomData<V>,
 }
 
-impl<V: ?Sized> Clone for Place<V> {
+impl<V: ?Sized> Clone for ColumnPlace<V> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<V: ?Sized> Copy for Place<V> {}
+impl<V: ?Sized> Copy for ColumnPlace<V> {}
 
-impl<V: ?Sized> Place<V> {
+impl<V: ?Sized> ColumnPlace<V> {
     /// The number of the column in the file, from 0.
     pub fn index(self) -> usize {
         self.index
@@ -41,18 +41,18 @@ pub trait Readable {
     /// What comes out of a line that lives as long as `'a`.
     type Value<'a>;
     /// The kind of column it is read from.
-    const KIND: Kind;
+    const KIND: ColumnKind;
     /// In an error: what was expected.
     const EXPECTED: &'static str;
     /// Reads a cell; `None` if it does not contain such a value.
     fn read(cell: &str) -> Option<Self::Value<'_>>;
 }
 
-impl<T: Table> Header<T> {
+impl<T: RunTable> TableHeader<T> {
     /// Of the file at `path`, whose first line is `line`.
     pub fn new(path: &Path, line: &str) -> Self {
         let names = line.split(',').map(str::to_string).collect();
-        Header { path: path.to_owned(), names, ends: Vec::new(), table: PhantomData }
+        TableHeader { path: path.to_owned(), names, ends: Vec::new(), table: PhantomData }
     }
 
     /// The file.
@@ -61,7 +61,7 @@ impl<T: Table> Header<T> {
     }
 
     /// Every column of the file: its name and, if this version knows it, its description.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, Option<&'static Column>)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&str, Option<&'static TableColumn>)> {
         self.names.iter().map(|name| (name.as_str(), T::column(name)))
     }
 
@@ -70,14 +70,14 @@ impl<T: Table> Header<T> {
     /// # Panics
     ///
     /// If the table is not described to have such a column, or one of another kind.
-    pub fn find<V: Readable + ?Sized>(&self, name: &str) -> Result<Place<V>, ReadError> {
+    pub fn find<V: Readable + ?Sized>(&self, name: &str) -> Result<ColumnPlace<V>, ReadError> {
         let kind = T::column(name).map(|column| column.kind);
         assert_eq!(kind, Some(V::KIND), "`{name}` of {}", T::FILE);
         let index = self.names.iter().position(|own| own == name).ok_or_else(|| {
             let error = ReadError::broken(&self.path, format!("there is no column `{name}`"));
             error.at(Some(1)).help("was it written by this version of Gruppetto?")
         })?;
-        Ok(Place { index, read_as: PhantomData })
+        Ok(ColumnPlace { index, read_as: PhantomData })
     }
 
     /// A line of the file, with its number if that is known.
@@ -85,12 +85,12 @@ impl<T: Table> Header<T> {
         &'h mut self,
         text: &'a str,
         number: Option<u64>,
-    ) -> Result<Line<'h, 'a, T>, ReadError> {
+    ) -> Result<TableLine<'h, 'a, T>, ReadError> {
         self.ends.clear();
         self.ends
             .extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b',').map(|(at, _)| at));
         self.ends.push(text.len());
-        let line = Line { header: self, text, number };
+        let line = TableLine { header: self, text, number };
         let (found, wanted) = (self.ends.len(), self.names.len());
         match found == wanted {
             true => Ok(line),
@@ -101,16 +101,19 @@ impl<T: Table> Header<T> {
     }
 }
 
-/// A line of a table.
-pub struct Line<'h, 'a, T> {
-    header: &'h Header<T>,
+/// A line of a file with the table `T`.
+pub struct TableLine<'h, 'a, T> {
+    header: &'h TableHeader<T>,
     text: &'a str,
     number: Option<u64>,
 }
 
-impl<'a, T: Table> Line<'_, 'a, T> {
+impl<'a, T: RunTable> TableLine<'_, 'a, T> {
     /// The value in a column.
-    pub fn get<V: Readable + ?Sized>(&self, place: Place<V>) -> Result<V::Value<'a>, ReadError> {
+    pub fn get<V: Readable + ?Sized>(
+        &self,
+        place: ColumnPlace<V>,
+    ) -> Result<V::Value<'a>, ReadError> {
         V::read(self.cell(place.index)).ok_or_else(|| self.odd(place.index, V::EXPECTED))
     }
 
@@ -138,7 +141,7 @@ impl<'a, T: Table> Line<'_, 'a, T> {
 
 impl Readable for str {
     type Value<'a> = &'a str;
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
     const EXPECTED: &'static str = "a text";
 
     fn read(cell: &str) -> Option<&str> {
@@ -148,7 +151,7 @@ impl Readable for str {
 
 impl Readable for u64 {
     type Value<'a> = u64;
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
     const EXPECTED: &'static str = "a whole number below 2^64";
 
     fn read(cell: &str) -> Option<u64> {
@@ -159,7 +162,7 @@ impl Readable for u64 {
 
 impl Readable for f64 {
     type Value<'a> = f64;
-    const KIND: Kind = Kind::Float;
+    const KIND: ColumnKind = ColumnKind::Float;
     const EXPECTED: &'static str = "a number";
 
     fn read(cell: &str) -> Option<f64> {
@@ -169,7 +172,7 @@ impl Readable for f64 {
 
 impl Readable for Option<f64> {
     type Value<'a> = Option<f64>;
-    const KIND: Kind = Kind::OptionalFloat;
+    const KIND: ColumnKind = ColumnKind::OptionalFloat;
     const EXPECTED: &'static str = "a number or nothing";
 
     fn read(cell: &str) -> Option<Option<f64>> {
@@ -179,7 +182,7 @@ impl Readable for Option<f64> {
 
 impl Readable for SimTime {
     type Value<'a> = SimTime;
-    const KIND: Kind = Kind::Seconds;
+    const KIND: ColumnKind = ColumnKind::Seconds;
     const EXPECTED: &'static str = "seconds with at most nine decimals";
 
     /// Exactly: a double would not do.

@@ -1,40 +1,40 @@
 //! The rows of a table in a run's folder, read from the first to the last.
 
-use super::columns::Table;
-use super::header::{Header, Line, Place};
+use super::columns::RunTable;
+use super::header::{ColumnPlace, TableHeader, TableLine};
 use super::read_error::ReadError;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// A file with the table `T`, read line by line.
-pub struct Rows<T> {
-    header: Header<T>,
+pub struct TableRows<T> {
+    header: TableHeader<T>,
     lines: BufReader<File>,
     line: Vec<u8>,
     number: u64,
 }
 
-impl<T: Table> Rows<T> {
+impl<T: RunTable> TableRows<T> {
     /// Opens the table in a run's folder and reads its header.
     pub fn open(folder: &Path) -> Result<Self, ReadError> {
         let file = File::open(folder.join(T::FILE)).map_err(ReadError::of(folder, T::FILE))?;
         let path = folder.join(T::FILE);
         let lines = BufReader::with_capacity(1 << 16, file);
-        let header = Header::new(&path, "");
-        let mut rows = Rows { header, lines, line: Vec::new(), number: 0 };
+        let header = TableHeader::new(&path, "");
+        let mut rows = TableRows { header, lines, line: Vec::new(), number: 0 };
         rows.read()?;
-        rows.header = Header::new(&path, &String::from_utf8_lossy(&rows.line));
+        rows.header = TableHeader::new(&path, &String::from_utf8_lossy(&rows.line));
         Ok(rows)
     }
 
     /// The columns of the file.
-    pub fn header(&self) -> &Header<T> {
+    pub fn header(&self) -> &TableHeader<T> {
         &self.header
     }
 
     /// The next row, if there is one.
-    pub fn next_row(&mut self) -> Result<Option<Line<'_, '_, T>>, ReadError> {
+    pub fn next_row(&mut self) -> Result<Option<TableLine<'_, '_, T>>, ReadError> {
         if !self.read()? {
             return Ok(None);
         }
@@ -61,29 +61,29 @@ impl<T: Table> Rows<T> {
 
 /// The rows of one run, in a file that has those of all runs.
 pub struct RowsOfRun<'a, T> {
-    rows: Rows<T>,
+    rows: TableRows<T>,
     run: (&'a str, u64),
-    variant: Place<str>,
-    seed: Place<u64>,
+    variant: ColumnPlace<str>,
+    seed: ColumnPlace<u64>,
 }
 
-impl<'a, T: Table> RowsOfRun<'a, T> {
+impl<'a, T: RunTable> RowsOfRun<'a, T> {
     /// Opens the table in a run's folder for the rows of a variant with a seed.
     pub fn open(folder: &Path, run: (&'a str, u64)) -> Result<Self, ReadError> {
-        let rows = Rows::open(folder)?;
+        let rows = TableRows::open(folder)?;
         let (variant, seed) = (rows.header().find("variant")?, rows.header().find("seed")?);
         Ok(RowsOfRun { rows, run, variant, seed })
     }
 
     /// The columns of the table.
-    pub fn header(&self) -> &Header<T> {
+    pub fn header(&self) -> &TableHeader<T> {
         self.rows.header()
     }
 
     /// Calls `take` with every row of the run, until one is refused.
     pub fn each(
         &mut self,
-        mut take: impl FnMut(&Line<'_, '_, T>) -> Result<(), ReadError>,
+        mut take: impl FnMut(&TableLine<'_, '_, T>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         while let Some(line) = self.rows.next_row()? {
             if (line.get(self.variant)?, line.get(self.seed)?) == self.run {

@@ -2,10 +2,10 @@
 
 use super::error::ScenarioError;
 use super::render::short;
-use super::schema::{self, Table as Language};
+use super::schema::{self, Table};
 use super::source::Where;
 use super::suggest;
-use super::tree::{Entry, Node, Raw, Style, Table};
+use super::tree::{KeyValue, Node, ParsedTable, Raw, TableSyntax};
 
 /// A value and the path it goes to.
 #[derive(Clone, Debug)]
@@ -24,12 +24,12 @@ pub(super) struct Segment {
 /// The assignments that a variant's `set` makes: a dotted key descends, anything else (a table in
 /// braces too) is assigned as it stands.
 pub(super) fn of_set(set: &Node) -> Vec<Assignment> {
-    fn walk(table: &Table, path: &[Segment], out: &mut Vec<Assignment>) {
+    fn walk(table: &ParsedTable, path: &[Segment], out: &mut Vec<Assignment>) {
         for entry in &table.entries {
             let segment = Segment { name: entry.key.clone(), at: entry.key_at.clone() };
             let path = [path, &[segment]].concat();
             match &entry.node.value {
-                Raw::Table(inner) if inner.style == Style::Open => walk(inner, &path, out),
+                Raw::Table(inner) if inner.syntax == TableSyntax::Open => walk(inner, &path, out),
                 _ => out.push(Assignment { path, value: entry.node.clone() }),
             }
         }
@@ -67,7 +67,7 @@ pub(super) fn apply(root: &mut Node, batch: &[Assignment]) -> Result<(), Scenari
 /// The table an assignment ends in.
 struct Spot<'a> {
     node: &'a mut Node,
-    table: &'static Language,
+    table: &'static Table,
     key: &'a Segment,
 }
 
@@ -128,8 +128,8 @@ fn become_table(node: &mut Node, at: &Where) {
 }
 
 /// Assigns a key and says where it ended up.
-fn put(table: &mut Table, key: &Segment, node: Node) -> usize {
-    let entry = Entry { key: key.name.clone(), key_at: key.at.clone(), node };
+fn put(table: &mut ParsedTable, key: &Segment, node: Node) -> usize {
+    let entry = KeyValue { key: key.name.clone(), key_at: key.at.clone(), node };
     match table.entries.iter().position(|other| other.key == key.name) {
         Some(index) => {
             table.entries[index] = entry;

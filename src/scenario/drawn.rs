@@ -23,8 +23,8 @@ pub enum DrawError {
     Plugin(#[from] PluginError),
 }
 
-/// The clients of a plan for one seed.
-pub struct Drawn {
+/// The clients of a plan, drawn at random for one seed.
+pub struct DrawnClients {
     /// Shares of the data.
     pub p: Arc<[f64]>,
     /// What clients have to do.
@@ -45,7 +45,7 @@ impl Plan {
     }
 
     /// Draws shares, work and devices.
-    pub fn draw(&self, seed: u64) -> Result<Drawn, DrawError> {
+    pub fn draw(&self, seed: u64) -> Result<DrawnClients, DrawError> {
         let shares = self.task.shares(seed)?;
         let p: Arc<[f64]> = shares.p.into();
         let work: Box<dyn Work> = match (self.client.work.init(), &self.plugins.work) {
@@ -64,7 +64,7 @@ impl Plan {
             || self.fleet.server_downlink.is_some();
         let demand = Demand { payload: self.payload(), effort: &effort, wires };
         let fleet = self.fleet.init(seed, self.task.clients, &demand)?;
-        Ok(Drawn { p, workload, fleet })
+        Ok(DrawnClients { p, workload, fleet })
     }
 
     fn view(&self, seed: u64, p: Arc<[f64]>, durations: Vec<Span>) -> FleetView {
@@ -72,14 +72,14 @@ impl Plan {
     }
 
     /// What plug-ins are told of the clients.
-    pub fn fleet_view(&self, seed: u64, drawn: &Drawn) -> FleetView {
+    pub fn fleet_view(&self, seed: u64, drawn: &DrawnClients) -> FleetView {
         let clients = 0..self.task.clients as u32;
         let durations = clients.map(|client| Span::from_nanos(drawn.profile(client))).collect();
         self.view(seed, drawn.p.clone(), durations)
     }
 }
 
-impl Drawn {
+impl DrawnClients {
     /// How long a client's round takes when nothing disturbs it, in nanoseconds; where work lasts
     /// until the deadline, which all rounds take, or is unknown, how long one of its steps does.
     pub fn profile(&self, client: u32) -> u64 {

@@ -14,12 +14,13 @@ pub struct ScenarioError(Box<Diagnostic>);
 #[derive(Clone)]
 struct Diagnostic {
     message: String,
-    place: Place,
+    place: ErrorPlace,
     notes: Vec<String>,
 }
 
+/// Where the error is.
 #[derive(Clone)]
-enum Place {
+enum ErrorPlace {
     /// In a text.
     At(Where),
     /// In a file as a whole, which could not be read.
@@ -32,7 +33,7 @@ impl ScenarioError {
         let message = format!("cannot read the scenario: {error}");
         ScenarioError(Box::new(Diagnostic {
             message,
-            place: Place::File(file.into()),
+            place: ErrorPlace::File(file.into()),
             notes: Vec::new(),
         }))
     }
@@ -79,7 +80,7 @@ impl ScenarioError {
 impl Where {
     /// An error at this place.
     pub(super) fn error(&self, message: impl Into<String>) -> ScenarioError {
-        let place = Place::At(self.clone());
+        let place = ErrorPlace::At(self.clone());
         ScenarioError(Box::new(Diagnostic { message: message.into(), place, notes: Vec::new() }))
     }
 }
@@ -99,8 +100,8 @@ impl fmt::Display for Shown<'_> {
         let Diagnostic { message, place, notes } = &**diagnostic;
         write!(f, "{word}: {}", render::clean(message))?;
         let gutter = match place {
-            Place::At(at) => render::snippet(f, at)?,
-            Place::File(name) => {
+            ErrorPlace::At(at) => render::snippet(f, at)?,
+            ErrorPlace::File(name) => {
                 write!(f, "\n  --> {}", render::clean(name))?;
                 2
             }

@@ -18,11 +18,14 @@ pub(super) struct Stage<'a> {
     pub stop: &'a Stop,
 }
 
-/// The events, and what is odd about them without being wrong.
-type Events = (Vec<EventConfig>, Vec<ScenarioError>);
+/// The events, and warnings about them.
+type EventsAndWarnings = (Vec<EventConfig>, Vec<ScenarioError>);
 
 /// Reads every `[[event]]`.
-pub(super) fn read(root: &mut Section<'_>, stage: &Stage<'_>) -> Result<Events, ScenarioError> {
+pub(super) fn read(
+    root: &mut Section<'_>,
+    stage: &Stage<'_>,
+) -> Result<EventsAndWarnings, ScenarioError> {
     let nodes = match root.get("event") {
         Some(list) => list.array("[[event]]")?,
         None => &[],

@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::section::Section;
 use super::task::told;
 use super::tree::{Node, Raw};
-use crate::data::{Dataset, PartitionConfig, PartitionError, Scheme, read_split};
+use crate::data::{Dataset, PartitionConfig, PartitionError, PartitionScheme, read_split};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,17 +25,19 @@ pub(super) fn read(
     let given = section.get("scheme");
     let scheme = match given {
         Some(node) => read_scheme(node, data)?,
-        None if data.clients.is_some() => Scheme::Natural,
-        None => Scheme::Iid,
+        None if data.clients.is_some() => PartitionScheme::Natural,
+        None => PartitionScheme::Iid,
     };
-    let usual = if matches!(scheme, Scheme::Dirichlet(_)) { USUAL_MIN_SIZE } else { 1 };
+    let usual = if matches!(scheme, PartitionScheme::Dirichlet(_)) { USUAL_MIN_SIZE } else { 1 };
     let min_size = match section.get("min_size") {
         Some(node) => node.whole("min_size", 1..=1_000_000_000)? as usize,
         None => usual,
     };
     let fixed = match &scheme {
-        Scheme::File(indices) => Some((indices.len(), "the split file")),
-        Scheme::Natural => data.clients.as_ref().map(|clients| (clients.names.len(), "the data")),
+        PartitionScheme::File(indices) => Some((indices.len(), "the split file")),
+        PartitionScheme::Natural => {
+            data.clients.as_ref().map(|clients| (clients.names.len(), "the data"))
+        }
         _ => None,
     };
     let number = match (fixed, asked, clients) {
@@ -50,13 +52,13 @@ pub(super) fn read(
     Ok((PartitionConfig { scheme, min_size }, number))
 }
 
-fn read_scheme(node: &Node, data: &Dataset) -> Result<Scheme, ScenarioError> {
+fn read_scheme(node: &Node, data: &Dataset) -> Result<PartitionScheme, ScenarioError> {
     let Raw::Table(_) = &node.value else {
         let names = [("iid", false), ("natural", true)];
         let natural = node.one_of_or_table("task.partition.scheme", "scheme", &names)?;
         return match (natural, &data.clients) {
-            (false, _) => Ok(Scheme::Iid),
-            (true, Some(_)) => Ok(Scheme::Natural),
+            (false, _) => Ok(PartitionScheme::Iid),
+            (true, Some(_)) => Ok(PartitionScheme::Natural),
             (true, None) => {
                 let error = node.at.error("the data does not say whose a sample is");
                 Err(error
@@ -81,12 +83,16 @@ fn read_scheme(node: &Node, data: &Dataset) -> Result<Scheme, ScenarioError> {
                 "a concentration from 1e-6 to 1e6; smaller means more different",
                 |alpha| (LEAST_ALPHA..=1e6).contains(&alpha),
             )?;
-            by_class(Scheme::Dirichlet(alpha))
+            by_class(PartitionScheme::Dirichlet(alpha))
         }
-        "shards" => by_class(Scheme::Shards(value.whole("shards", 1..=1_000_000)? as usize)),
+        "shards" => {
+            by_class(PartitionScheme::Shards(value.whole("shards", 1..=1_000_000)? as usize))
+        }
         _ => {
             let indices = read_split(Path::new(value.text()?), data.train.len());
-            indices.map(|all| Scheme::File(Arc::new(all))).map_err(|error| told(value, &error))
+            indices
+                .map(|all| PartitionScheme::File(Arc::new(all)))
+                .map_err(|error| told(value, &error))
         }
     }
 }
@@ -101,7 +107,7 @@ pub(super) fn check(
 ) -> Result<(), ScenarioError> {
     // Nobody else's sizes depend on the seed.
     let needed = match partition.scheme {
-        Scheme::Dirichlet(_) | Scheme::Shards(_) => seeds,
+        PartitionScheme::Dirichlet(_) | PartitionScheme::Shards(_) => seeds,
         _ => seeds.start..seeds.start + 1,
     };
     needed.into_iter().try_for_each(|seed| {

@@ -8,7 +8,7 @@ use super::error::ScenarioError;
 use super::plan::Plan;
 use super::source::Where;
 use super::suggest::nearest;
-use super::tree::{Entry, Node, Raw};
+use super::tree::{KeyValue, Node, Raw};
 use crate::aggregate::{OptimizerConfig, Participation, WeightingConfig};
 use crate::plugins::{ChosenPlugins, ChosenTask, Parameter, Parameters, PluginError, Plugins};
 use crate::policy::{Character, Close, Drawing, Scheme, WorkConfig};
@@ -96,7 +96,7 @@ fn unknown(key: &str, name: &str, names: &[String], at: &Where) -> ScenarioError
 fn parameters(node: &Node) -> Result<Vec<(String, Parameter)>, ScenarioError> {
     let Raw::Table(table) = &node.value else { return Ok(Vec::new()) };
     let others = table.entries.iter().filter(|entry| entry.key != "plugin");
-    others.map(|entry: &Entry| Ok((entry.key.clone(), parameter(&entry.node)?))).collect()
+    others.map(|entry: &KeyValue| Ok((entry.key.clone(), parameter(&entry.node)?))).collect()
 }
 
 fn parameter(node: &Node) -> Result<Parameter, ScenarioError> {
@@ -113,7 +113,7 @@ fn parameter(node: &Node) -> Result<Parameter, ScenarioError> {
             Parameter::List(nodes.iter().map(parameter).collect::<Result<_, _>>()?)
         }
         Raw::Table(table) => {
-            let entry = |entry: &Entry| Ok((entry.key.clone(), parameter(&entry.node)?));
+            let entry = |entry: &KeyValue| Ok((entry.key.clone(), parameter(&entry.node)?));
             Parameter::Table(table.entries.iter().map(entry).collect::<Result<_, _>>()?)
         }
     })

@@ -15,8 +15,8 @@ use crate::plugins::{ChosenPlugins, Plugins};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the variants of a scenario have in common while they are read.
-struct Findings<'a> {
+/// What all variants of a scenario share while they are read.
+struct ReadContext<'a> {
     plugins: &'a Plugins,
     traces: TraceStores,
     shelf: Shelf,
@@ -34,14 +34,14 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
     let seed = root.get("seed").map_or(Ok(1), |node| node.whole("seed", 0..=i64::MAX as u64))?;
     let repeats = root.get("repeats").map_or(Ok(1), |node| node.whole("repeats", 1..=1000))?;
     let seeds = seed..seed + repeats;
-    let mut findings = Findings {
+    let mut context = ReadContext {
         plugins,
         traces: TraceStores::default(),
         shelf: Shelf::default(),
         seeds,
         warnings: Vec::new(),
     };
-    let variants = read_variants(&mut root, tree, &mut findings)?;
+    let variants = read_variants(&mut root, tree, &mut context)?;
     let (record_clients, record_timeline) = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants, repeats)?;
     let resolved = resolved::write(tree, seed);
@@ -55,7 +55,7 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
         record_timeline,
         expects,
         resolved,
-        warnings: findings.warnings.iter().map(|(_, warning)| warning.as_warning()).collect(),
+        warnings: context.warnings.iter().map(|(_, warning)| warning.as_warning()).collect(),
     })
 }
 
@@ -70,10 +70,10 @@ fn read_description(node: &Node) -> Result<String, ScenarioError> {
 fn read_variants(
     root: &mut Section<'_>,
     tree: &Node,
-    findings: &mut Findings<'_>,
+    context: &mut ReadContext<'_>,
 ) -> Result<Vec<Variant>, ScenarioError> {
     let Some(list) = root.get("variant") else {
-        let plan = read_plan(tree, findings)?;
+        let plan = read_plan(tree, context)?;
         let name = match plan.server.rule.weighting {
             WeightingConfig::FedNova => "fednova",
             WeightingConfig::FedAvg => "fedavg",
@@ -88,7 +88,7 @@ fn read_variants(
     }
     let mut variants = Vec::<Variant>::new();
     for node in nodes {
-        let variant = read_variant(node, tree, findings)?;
+        let variant = read_variant(node, tree, context)?;
         if variants.iter().any(|other| other.name == variant.name) {
             let error = node
                 .place("name")
@@ -103,7 +103,7 @@ fn read_variants(
 fn read_variant(
     node: &Node,
     tree: &Node,
-    findings: &mut Findings<'_>,
+    context: &mut ReadContext<'_>,
 ) -> Result<Variant, ScenarioError> {
     let mut section = Section::open("variant", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
@@ -123,9 +123,9 @@ fn read_variant(
     };
     let mut own = tree.clone();
     assign::apply(&mut own, &set)?;
-    let known = findings.warnings.len();
-    let plan = read_plan(&own, findings).map_err(in_variant)?;
-    for (_, warning) in &mut findings.warnings[known..] {
+    let known = context.warnings.len();
+    let plan = read_plan(&own, context).map_err(in_variant)?;
+    for (_, warning) in &mut context.warnings[known..] {
         *warning = in_variant(warning.clone());
     }
     Ok(Variant { name, plan })
@@ -147,15 +147,15 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
     }
 }
 
-fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioError> {
+fn read_plan(tree: &Node, context: &mut ReadContext<'_>) -> Result<Plan, ScenarioError> {
     let mut own = tree.clone();
-    let mut lifted = plugin::lift(&mut own, findings.plugins)?;
+    let mut lifted = plugin::lift(&mut own, context.plugins)?;
     let mut root = Section::open("", &own)?;
-    let desk = Desk { shelf: &findings.shelf, seeds: findings.seeds.clone() };
+    let desk = Desk { shelf: &context.shelf, seeds: context.seeds.clone() };
     let task = task::read(&mut root, &desk, lifted.task.is_some())?;
     let mut client = client::read(&mut root, &task)?;
     let server = server::read(&mut root, task.clients)?;
-    let seed = findings.seeds.start;
+    let seed = context.seeds.start;
     let task = match lifted.task.take() {
         None => task,
         Some((chosen, node)) => {
@@ -164,7 +164,7 @@ fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioE
             TaskConfig { problem: Arc::new(problem), ..task }
         }
     };
-    let given = fleet::read(&mut root, client.recipe.common, &findings.traces)?;
+    let given = fleet::read(&mut root, client.recipe.common, &context.traces)?;
     let fleet = given.map(|(fleet, solvers)| {
         client.recipe.classes = solvers;
         fleet
@@ -185,8 +185,8 @@ fn read_plan(tree: &Node, findings: &mut Findings<'_>) -> Result<Plan, ScenarioE
     for warning in warnings {
         // Variants share their events: what is odd about one is said once.
         let said = warning.as_warning();
-        if findings.warnings.iter().all(|(other, _)| *other != said) {
-            findings.warnings.push((said, warning));
+        if context.warnings.iter().all(|(other, _)| *other != said) {
+            context.warnings.push((said, warning));
         }
     }
     plan.events = events;

@@ -1,6 +1,6 @@
 //! The scenario written out again, with `--set` and `--seed` applied: enough to repeat the run.
 
-use super::tree::{Node, Raw, Style, Table};
+use super::tree::{Node, ParsedTable, Raw, TableSyntax};
 use std::path::Path;
 use toml_edit::{Key, Value};
 
@@ -97,7 +97,7 @@ fn section(out: &mut String, path: &str, node: &Node) {
 /// something else in a variant's `set`.
 fn pair(out: &mut String, path: &str, node: &Node) {
     match &node.value {
-        Raw::Table(table) if table.style == Style::Open => {
+        Raw::Table(table) if table.syntax == TableSyntax::Open => {
             for entry in &table.entries {
                 pair(out, &format!("{path}.{}", key(&entry.key)), &entry.node);
             }
@@ -121,11 +121,11 @@ fn inline(node: &Node) -> String {
     }
 }
 
-fn inline_pairs(table: &Table, prefix: &str) -> Vec<String> {
+fn inline_pairs(table: &ParsedTable, prefix: &str) -> Vec<String> {
     let pairs = table.entries.iter().flat_map(|entry| {
         let path = format!("{prefix}{}", key(&entry.key));
         match &entry.node.value {
-            Raw::Table(inner) if inner.style == Style::Open => {
+            Raw::Table(inner) if inner.syntax == TableSyntax::Open => {
                 inline_pairs(inner, &format!("{path}."))
             }
             _ => vec![format!("{path} = {}", inline(&entry.node))],

@@ -5,7 +5,7 @@ use super::render::short;
 use super::schema::{self, DIST, Table, TableForm};
 use super::source::Where;
 use super::suggest;
-use super::tree::{Entry, Node, Raw};
+use super::tree::{KeyValue, Node, Raw};
 
 /// A table on its way to a validated type.
 ///
@@ -13,7 +13,7 @@ use super::tree::{Entry, Node, Raw};
 /// not read, so that no key is ever ignored.
 pub(super) struct Section<'a> {
     table: &'static Table,
-    entries: &'a [Entry],
+    entries: &'a [KeyValue],
     read: Vec<&'static str>,
     /// Where the table begins, for what is missing from it.
     pub at: Where,
@@ -110,7 +110,7 @@ impl<'a> Section<'a> {
     }
 }
 
-fn check(table: &'static Table, entry: &Entry) -> Result<(), ScenarioError> {
+fn check(table: &'static Table, entry: &KeyValue) -> Result<(), ScenarioError> {
     let key = entry.key.as_str();
     if table.key(key).is_some() {
         return Ok(());

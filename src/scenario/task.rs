@@ -22,16 +22,16 @@ const MOST_CLIENTS: u64 = 100_000_000;
 const MOST_PARAMETERS: u64 = 1_000_000_000;
 
 /// What `[task] kind` may be.
-const KINDS: &[(&str, Kind)] = &[
-    ("quadratic", Kind { name: "quadratic", read: quadratic::read }),
-    ("synthetic", Kind { name: "synthetic", read: synthetic::read }),
-    ("images", Kind { name: "images", read: files::read_images }),
-    ("table", Kind { name: "table", read: files::read_table }),
+const KINDS: &[(&str, TaskKind)] = &[
+    ("quadratic", TaskKind { name: "quadratic", read: quadratic::read }),
+    ("synthetic", TaskKind { name: "synthetic", read: synthetic::read }),
+    ("images", TaskKind { name: "images", read: files::read_images }),
+    ("table", TaskKind { name: "table", read: files::read_table }),
 ];
 
 /// A kind of task, and how its keys are read.
 #[derive(Clone, Copy)]
-struct Kind {
+struct TaskKind {
     name: &'static str,
     read: fn(&mut Section<'_>, &Given<'_>) -> Result<Found, ScenarioError>,
 }
@@ -69,7 +69,7 @@ pub(super) fn read(
     let mut section = root.open_in("task")?;
     let kind = match section.get("kind") {
         Some(node) => node.one_of("task.kind", "kind", KINDS)?,
-        None => Kind { name: "synthetic", read: synthetic::read },
+        None => TaskKind { name: "synthetic", read: synthetic::read },
     };
     let clients = match section.get("clients") {
         Some(node) => Some((node, node.whole("clients", 1..=MOST_CLIENTS)? as usize)),

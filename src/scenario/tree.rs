@@ -23,20 +23,20 @@ pub(super) enum Raw {
     Bool(bool),
     Date,
     Array(Vec<Node>),
-    Table(Table),
+    Table(ParsedTable),
 }
 
-/// Keys and values in the order they were written.
+/// A table of the scenario file: keys and values in the order they were written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    pub entries: Vec<Entry>,
-    pub style: Style,
+pub(super) struct ParsedTable {
+    pub entries: Vec<KeyValue>,
+    pub syntax: TableSyntax,
 }
 
 /// How a table was written. Only a table in braces is meant as a whole: in a variant's `set` it
 /// replaces, where a dotted key descends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum TableSyntax {
     /// `{ … }`.
     Braces,
     /// `a.b = …` or `[a]`.
@@ -46,7 +46,7 @@ pub(super) enum Style {
 
 /// A key with its value.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct KeyValue {
     pub key: String,
     pub key_at: Where,
     pub node: Node,
@@ -75,7 +75,7 @@ impl Node {
 
     /// An empty table at a place.
     pub fn empty_table(at: Where) -> Node {
-        Node { value: Raw::Table(Table::default()), at }
+        Node { value: Raw::Table(ParsedTable::default()), at }
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn parse_file(name: &str, text: &str) -> Result<Node, ScenarioError> 
     let document = Document::parse(text).map_err(|error| syntax(&all, &error))?;
     let mut root = from_table(document.as_table(), &all);
     // What is missing from the file as a whole is reported at its first key.
-    if let Raw::Table(Table { entries, .. }) = &root.value
+    if let Raw::Table(ParsedTable { entries, .. }) = &root.value
         && let Some(first) = entries.iter().min_by_key(|entry| entry.key_at.span.start)
     {
         root.at = first.key_at.clone();
@@ -140,7 +140,10 @@ fn from_table(table: &toml_edit::Table, at: &Where) -> Node {
         entry(key, at, |key_at| from_item(item, key_at))
     });
     let place = at.with_span(table.span().unwrap_or(at.span.clone()));
-    Node { value: Raw::Table(Table { entries: entries.collect(), style: Style::Open }), at: place }
+    Node {
+        value: Raw::Table(ParsedTable { entries: entries.collect(), syntax: TableSyntax::Open }),
+        at: place,
+    }
 }
 
 fn from_inline(table: &InlineTable, at: &Where) -> Node {
@@ -148,15 +151,15 @@ fn from_inline(table: &InlineTable, at: &Where) -> Node {
         let (key, _) = table.get_key_value(name)?;
         entry(key, at, |key_at| Some(from_value(value, key_at)))
     });
-    let style = if table.is_dotted() { Style::Open } else { Style::Braces };
+    let syntax = if table.is_dotted() { TableSyntax::Open } else { TableSyntax::Braces };
     let place = at.with_span(table.span().unwrap_or(at.span.clone()));
-    Node { value: Raw::Table(Table { entries: entries.collect(), style }), at: place }
+    Node { value: Raw::Table(ParsedTable { entries: entries.collect(), syntax }), at: place }
 }
 
-fn entry(key: &Key, at: &Where, node: impl FnOnce(&Where) -> Option<Node>) -> Option<Entry> {
+fn entry(key: &Key, at: &Where, node: impl FnOnce(&Where) -> Option<Node>) -> Option<KeyValue> {
     let key_at = at.with_span(key.span().unwrap_or(at.span.clone()));
     let node = node(&key_at)?;
-    Some(Entry { key: key.get().into(), key_at, node })
+    Some(KeyValue { key: key.get().into(), key_at, node })
 }
 
 fn from_item(item: &Item, at: &Where) -> Option<Node> {

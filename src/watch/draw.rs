@@ -3,10 +3,10 @@
 mod chart;
 mod panels;
 
+use super::display;
 use super::state::State;
 use super::view::View;
-use super::words;
-use crate::report::Style as Ink;
+use crate::report::TextStyle;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -32,7 +32,7 @@ const HELP: [&str; 8] = [
 ];
 
 /// Draws everything.
-pub fn draw(frame: &mut Frame<'_>, state: &State, view: &View, ink: Ink) {
+pub fn draw(frame: &mut Frame<'_>, state: &State, view: &View, text_style: TextStyle) {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let (width, height) = SMALLEST;
@@ -44,12 +44,12 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, view: &View, ink: Ink) {
     let [top, body, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
             .areas(area);
-    frame.render_widget(title(state, view, ink), top);
-    frame.render_widget(keys(state, view, ink), bottom);
+    frame.render_widget(title(state, view, text_style), top);
+    frame.render_widget(keys(state, view, text_style), bottom);
     if area.width >= WIDE {
-        draw_wide(frame, body, state, view, ink);
+        draw_wide(frame, body, state, view, text_style);
     } else {
-        draw_narrow(frame, body, state, view, ink);
+        draw_narrow(frame, body, state, view, text_style);
     }
     if view.shows_help {
         draw_help(frame, body);
@@ -57,7 +57,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, view: &View, ink: Ink) {
 }
 
 /// Curves above, two rows of two panels below as far as there is room.
-fn draw_wide(frame: &mut Frame<'_>, body: Rect, state: &State, view: &View, ink: Ink) {
+fn draw_wide(frame: &mut Frame<'_>, body: Rect, state: &State, view: &View, text_style: TextStyle) {
     let spread = if body.height >= 14 { (body.height / 4).clamp(6, 12) } else { 0 };
     let news = if body.height >= 19 { (body.height / 4).clamp(5, 14) } else { 0 };
     let [curves, middle, low] = Layout::vertical([
@@ -69,19 +69,25 @@ fn draw_wide(frame: &mut Frame<'_>, body: Rect, state: &State, view: &View, ink:
     let beside = |area, left| {
         Layout::horizontal([Constraint::Length(left), Constraint::Fill(1)]).spacing(2).areas(area)
     };
-    chart::draw(frame, curves, state, view, ink);
+    chart::draw(frame, curves, state, view, text_style);
     if let Some(run) = view.run(state) {
         let [left, right] = beside(middle, LATENCIES.max(body.width / 2 - 1));
         panels::latency(frame, left, state, run);
-        panels::tau(frame, right, run, ink);
+        panels::tau(frame, right, run, text_style);
         let [left, right] = beside(low, body.width * 2 / 5 + 2);
-        panels::arrivals(frame, left, run, ink);
-        panels::events(frame, right, run, ink);
+        panels::arrivals(frame, left, run, text_style);
+        panels::events(frame, right, run, text_style);
     }
 }
 
 /// One panel above the other, the most telling first.
-fn draw_narrow(frame: &mut Frame<'_>, body: Rect, state: &State, view: &View, ink: Ink) {
+fn draw_narrow(
+    frame: &mut Frame<'_>,
+    body: Rect,
+    state: &State,
+    view: &View,
+    text_style: TextStyle,
+) {
     let from = |least: u16, height: u16| if body.height >= least { height } else { 0 };
     let [curves, latency, news, tau, arrivals] = Layout::vertical([
         Constraint::Fill(1),
@@ -91,33 +97,33 @@ fn draw_narrow(frame: &mut Frame<'_>, body: Rect, state: &State, view: &View, in
         Constraint::Length(from(32, 5)),
     ])
     .areas(body);
-    chart::draw(frame, curves, state, view, ink);
+    chart::draw(frame, curves, state, view, text_style);
     if let Some(run) = view.run(state) {
         panels::latency(frame, latency, state, run);
-        panels::events(frame, news, run, ink);
-        panels::tau(frame, tau, run, ink);
-        panels::arrivals(frame, arrivals, run, ink);
+        panels::events(frame, news, run, text_style);
+        panels::tau(frame, tau, run, text_style);
+        panels::arrivals(frame, arrivals, run, text_style);
     }
 }
 
-fn title(state: &State, view: &View, ink: Ink) -> Line<'static> {
+fn title(state: &State, view: &View, text_style: TextStyle) -> Line<'static> {
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let status = words::status(state);
+    let status = display::status(state);
     let colour = match status.as_str() {
         "running" => Color::Cyan,
         "complete" => Color::Green,
         _ => Color::Yellow,
     };
     let mut spans = vec![Span::styled(state.name().to_string(), bold), Span::raw(" · ")];
-    spans.push(Span::styled(status, coloured(ink, colour)));
-    for part in words::title(state, view) {
+    spans.push(Span::styled(status, coloured(text_style, colour)));
+    for part in display::title(state, view) {
         spans.push(Span::raw(format!(" · {part}")));
     }
     Line::from(spans)
 }
 
 /// What one should know, or else which keys there are.
-fn keys(state: &State, view: &View, ink: Ink) -> Line<'static> {
+fn keys(state: &State, view: &View, text_style: TextStyle) -> Line<'static> {
     let mut spans = Vec::new();
     if view.is_paused {
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
@@ -129,8 +135,8 @@ fn keys(state: &State, view: &View, ink: Ink) -> Line<'static> {
     }
     let dim = Style::new().add_modifier(Modifier::DIM);
     spans.push(Span::styled("q quit · v run · m measure · l log · ? help", dim));
-    for note in words::notes(state) {
-        spans.push(Span::styled(format!(" · {note}"), coloured(ink, Color::Yellow)));
+    for note in display::notes(state) {
+        spans.push(Span::styled(format!(" · {note}"), coloured(text_style, Color::Yellow)));
     }
     Line::from(spans)
 }
@@ -154,10 +160,10 @@ fn panel(name: String) -> Block<'static> {
         .title(Span::styled(format!("{name} "), Style::reset()))
 }
 
-fn coloured(ink: Ink, colour: Color) -> Style {
-    match ink {
-        Ink::Plain => Style::new(),
-        Ink::Colour => Style::new().fg(colour),
+fn coloured(text_style: TextStyle, colour: Color) -> Style {
+    match text_style {
+        TextStyle::Plain => Style::new(),
+        TextStyle::Colour => Style::new().fg(colour),
     }
 }
 

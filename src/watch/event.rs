@@ -82,13 +82,13 @@ impl fmt::Display for Event {
 
 /// The last events of a run. Rounds and clients come from two files, of which either may be ahead.
 #[derive(Clone, Debug, Default)]
-pub struct Events {
+pub struct RecentEvents {
     rounds: VecDeque<Event>,
     clients: VecDeque<Event>,
 }
 
-impl Events {
-    /// Something that a round tells.
+impl RecentEvents {
+    /// Adds an event of a round.
     pub fn add(&mut self, event: Event) {
         push(&mut self.rounds, event);
     }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn many_clients_of_one_fate_are_one_event_and_the_newest_comes_first() {
-        let mut events = Events::default();
+        let mut events = RecentEvents::default();
         let what = What::Aggregation { round: 1, asked: 9, arrived: 5, tau: 2.5 };
         events.add(Event { seconds: 2.0, what });
         for client in 0..3 {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn only_the_last_are_kept() {
-        let mut events = Events::default();
+        let mut events = RecentEvents::default();
         for round in 0..1000 {
             events.add(Event { seconds: round as f64, what: What::Wait { round, waited: 1.0 } });
             events.lose(SimTime::ZERO, round, Outcome::Late, 1, "a");

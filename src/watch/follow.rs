@@ -2,8 +2,8 @@
 
 use super::rows::{ClientReader, RoundReader};
 use super::state::State;
-use super::tail::{Limits, Line, Reading, Tail};
-use crate::run_files::{ClientsCsv, Header, ReadError, RoundsCsv, Summary, Table};
+use super::tail::{Limits, Reading, Tail, TailLine};
+use crate::run_files::{ClientsCsv, ReadError, RoundsCsv, RunTable, Summary, TableHeader};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -135,18 +135,18 @@ impl Follower {
         let path = self.rounds.path().to_owned();
         let mut broken = None;
         let reading = self.rounds.read(&mut |line| match line {
-            Line::Header(header) => {
-                let found = RoundReader::new(Header::new(&path, header));
+            TailLine::Header(header) => {
+                let found = RoundReader::new(TableHeader::new(&path, header));
                 *reader = found.map_err(|error| broken = Some(error)).ok();
             }
             // A line that cannot be understood says nothing: a run may still be writing it.
-            Line::Row(row) => {
+            TailLine::Row(row) => {
                 if let Some(Ok(line)) = reader.as_mut().map(|reader| reader.read(row)) {
                     state.close(&line);
                 }
             }
             // A curve goes straight on.
-            Line::Gap => {}
+            TailLine::Gap => {}
         });
         understood(reading, broken, path)
     }
@@ -156,16 +156,16 @@ impl Follower {
         let path = self.clients.path().to_owned();
         let mut broken = None;
         let reading = self.clients.read(&mut |line| match line {
-            Line::Header(header) => {
-                let found = ClientReader::new(Header::new(&path, header));
+            TailLine::Header(header) => {
+                let found = ClientReader::new(TableHeader::new(&path, header));
                 *reader = found.map_err(|error| broken = Some(error)).ok();
             }
-            Line::Row(row) => {
+            TailLine::Row(row) => {
                 if let Some(Ok(line)) = reader.as_mut().map(|reader| reader.read(row)) {
                     state.take_part(&line);
                 }
             }
-            Line::Gap => state.lose_sight(),
+            TailLine::Gap => state.lose_sight(),
         });
         understood(reading, broken, path)
     }

@@ -6,7 +6,7 @@
 use crate::clock::{SimTime, Span};
 use crate::metric::{Metric, Metrics};
 use crate::record::{ClientRow, Leg, Outcome};
-use crate::run_files::{ClientsCsv, Header, Place, ReadError, RoundsCsv};
+use crate::run_files::{ClientsCsv, ColumnPlace, ReadError, RoundsCsv, TableHeader};
 
 /// An aggregation.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,22 +26,22 @@ pub struct RoundLine<'a> {
 
 /// Reads the rows of `rounds.csv`.
 pub struct RoundReader {
-    header: Header<RoundsCsv>,
-    variant: Place<str>,
-    seed: Place<u64>,
-    round: Place<u64>,
-    closed: Place<SimTime>,
-    asked: Place<u64>,
-    arrived: Place<u64>,
-    tau_mean: Place<f64>,
-    chi2: Place<Option<f64>>,
-    metrics: Vec<(Metric, Place<Option<f64>>)>,
-    waited: Place<SimTime>,
+    header: TableHeader<RoundsCsv>,
+    variant: ColumnPlace<str>,
+    seed: ColumnPlace<u64>,
+    round: ColumnPlace<u64>,
+    closed: ColumnPlace<SimTime>,
+    asked: ColumnPlace<u64>,
+    arrived: ColumnPlace<u64>,
+    tau_mean: ColumnPlace<f64>,
+    chi2: ColumnPlace<Option<f64>>,
+    metrics: Vec<(Metric, ColumnPlace<Option<f64>>)>,
+    waited: ColumnPlace<SimTime>,
 }
 
 impl RoundReader {
     /// For a file with this header; an error if it lacks a column that is shown.
-    pub fn new(header: Header<RoundsCsv>) -> Result<Self, ReadError> {
+    pub fn new(header: TableHeader<RoundsCsv>) -> Result<Self, ReadError> {
         let metric = |metric: Metric| Ok((metric, header.find(metric.name())?));
         Ok(RoundReader {
             variant: header.find("variant")?,
@@ -95,25 +95,25 @@ pub struct ClientLine<'a> {
 
 /// Reads the rows of `clients.csv`.
 pub struct ClientReader {
-    header: Header<ClientsCsv>,
-    variant: Place<str>,
-    seed: Place<u64>,
-    round: Place<u64>,
-    client: Place<u64>,
-    class: Place<str>,
-    tau: Place<u64>,
-    dispatched: Place<u64>,
-    download: Place<u64>,
-    compute: Place<u64>,
-    upload: Place<u64>,
-    arrived: Place<u64>,
-    outcome: Place<Outcome>,
-    phase: Place<Leg>,
+    header: TableHeader<ClientsCsv>,
+    variant: ColumnPlace<str>,
+    seed: ColumnPlace<u64>,
+    round: ColumnPlace<u64>,
+    client: ColumnPlace<u64>,
+    class: ColumnPlace<str>,
+    tau: ColumnPlace<u64>,
+    dispatched: ColumnPlace<u64>,
+    download: ColumnPlace<u64>,
+    compute: ColumnPlace<u64>,
+    upload: ColumnPlace<u64>,
+    arrived: ColumnPlace<u64>,
+    outcome: ColumnPlace<Outcome>,
+    phase: ColumnPlace<Leg>,
 }
 
 impl ClientReader {
     /// For a file with this header; an error if it lacks a column that is shown.
-    pub fn new(header: Header<ClientsCsv>) -> Result<Self, ReadError> {
+    pub fn new(header: TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
         Ok(ClientReader {
             variant: header.find("variant")?,
             seed: header.find("seed")?,
@@ -164,14 +164,14 @@ impl ClientReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_files::Table;
+    use crate::run_files::RunTable;
     use std::path::Path;
 
     #[test]
     fn columns_are_found_by_name_wherever_they_are() {
         let names = "new,waited_seconds,variant,seed,round,virtual_seconds,asked,arrived,tau_mean,\
                      chi2,train_loss,grad_norm,test_accuracy,test_loss,distance";
-        let header = |line: &str| Header::new(Path::new("rounds.csv"), line);
+        let header = |line: &str| TableHeader::new(Path::new("rounds.csv"), line);
         let mut reader = RoundReader::new(header(names)).unwrap();
         let row = reader.read("9,0.1,a,7,3,1.5,10,8,4.0,0.25,NaN,,0.5,,").unwrap();
         assert_eq!((row.variant, row.seed, row.round, row.seconds), ("a", 7, 3, 1.5));
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn lines_that_make_no_sense_say_what_is_wrong() {
-        let header = Header::new(Path::new("clients.csv"), &ClientsCsv::header());
+        let header = TableHeader::new(Path::new("clients.csv"), &ClientsCsv::header());
         let mut reader = ClientReader::new(header).unwrap();
         let good = "a,1,2,17,phone,1,5,5.0,100,1,2,3,106,late,0,0.0,done";
         let row = reader.read(good).unwrap();

@@ -1,7 +1,7 @@
 //! One run of a scenario, as far as its rows have been seen.
 
 use super::curve::Curve;
-use super::event::{Event, Events, What};
+use super::event::{Event, RecentEvents, What};
 use super::measure::Measure;
 use super::rows::{ClientLine, RoundLine};
 use super::spread::{SHOWN, SeenLatencies, Taus};
@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 /// Rounds whose arrivals are kept.
 const RECENT: usize = 512;
 
-/// A variant with a seed.
+/// A run that is watched: a variant with a seed.
 #[derive(Default)]
-pub struct Run {
+pub struct WatchedRun {
     /// The variant's name.
     pub variant: String,
     /// The seed.
@@ -25,7 +25,7 @@ pub struct Run {
     /// Updates by local steps.
     pub taus: Taus,
     /// What happened last.
-    pub events: Events,
+    pub events: RecentEvents,
     /// What its summary says, once it is over.
     pub over: Option<VariantSummary>,
     round: u64,
@@ -40,10 +40,10 @@ pub struct Run {
     spell: Option<(SimTime, SimTime)>,
 }
 
-impl Run {
+impl WatchedRun {
     /// Of which nothing is known yet.
     pub fn new(variant: &str, seed: u64) -> Self {
-        Run { variant: variant.into(), seed, ..Run::default() }
+        WatchedRun { variant: variant.into(), seed, ..WatchedRun::default() }
     }
 
     /// An aggregation.
@@ -152,7 +152,7 @@ impl Run {
         }
     }
 
-    /// Clients that were busy on average, of those that rows tell of. A client that is still on its way
+    /// Clients that were busy on average, of those that have rows. A client that is still on its way
     /// has no row yet, so nothing can be said of the very moment.
     pub fn busy(&self) -> Option<f64> {
         let (from, to) = self.spell?;

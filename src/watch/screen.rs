@@ -3,7 +3,7 @@
 use super::draw::draw;
 use super::follow::{Follower, WatchError};
 use super::view::{View, Wish};
-use crate::report::Style;
+use crate::report::TextStyle;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Drop for Screen {
 }
 
 /// Shows the dashboard until the user has seen enough.
-pub fn show(follower: &mut Follower, style: Style) -> Result<(), WatchError> {
+pub fn show(follower: &mut Follower, style: TextStyle) -> Result<(), WatchError> {
     listen_for_signals();
     follower.tick()?;
     let mut screen = Screen::open()?;

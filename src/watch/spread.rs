@@ -46,9 +46,9 @@ impl SeenLatencies {
     }
 }
 
-/// Clients that made so many local steps.
+/// A bar of the histogram: the updates with a number of local steps in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bar {
+pub struct HistogramBar {
     /// At least.
     pub from: u64,
     /// At most.
@@ -81,15 +81,19 @@ impl Taus {
     }
 
     /// At most `most` bars of the same width, from the fewest steps to the most.
-    pub fn bars(&self, most: usize) -> Vec<Bar> {
+    pub fn bars(&self, most: usize) -> Vec<HistogramBar> {
         let Some((least, _, largest)) = self.range().filter(|_| most > 0) else {
             return Vec::new();
         };
         let width = (largest - least) / most as u64 + 1;
         let count = (largest - least) / width + 1;
-        let mut bars: Vec<Bar> = (0..count)
+        let mut bars: Vec<HistogramBar> = (0..count)
             .map(|bar| least + bar * width)
-            .map(|from| Bar { from, to: largest.min(from.saturating_add(width - 1)), count: 0 })
+            .map(|from| HistogramBar {
+                from,
+                to: largest.min(from.saturating_add(width - 1)),
+                count: 0,
+            })
             .collect();
         for step in self.0.iter_recorded() {
             let value = step.value_iterated_to().clamp(least, largest);
@@ -110,7 +114,7 @@ mod tests {
         for tau in [3, 3, 4, 9] {
             taus.add(tau);
         }
-        let bar = |from, to, count| Bar { from, to, count };
+        let bar = |from, to, count| HistogramBar { from, to, count };
         assert_eq!(taus.bars(3), [bar(3, 5, 3), bar(6, 8, 0), bar(9, 9, 1)]);
         assert_eq!(taus.bars(100).len(), 7, "one for every number of steps");
         assert_eq!(taus.bars(100)[0], bar(3, 3, 2));

@@ -2,7 +2,7 @@
 
 use super::measure::Measure;
 use super::rows::{ClientLine, RoundLine};
-use super::run::Run;
+use super::run::WatchedRun;
 use crate::run_files::Summary;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct State {
     /// `summary.json`, once it was read; its runs are with those in `runs`.
     pub summary: Option<Summary>,
     /// In the order in which they are run; the last one is the newest.
-    pub runs: Vec<Run>,
+    pub runs: Vec<WatchedRun>,
     /// Bytes of `rounds.csv` that were left out.
     pub rounds_skipped: u64,
     /// Bytes of `clients.csv` that were left out.
@@ -96,10 +96,10 @@ impl State {
 
     /// The place of a run, which is added if it is new.
     fn find(&mut self, variant: &str, seed: u64) -> usize {
-        let same = |run: &Run| run.seed == seed && run.variant == variant;
+        let same = |run: &WatchedRun| run.seed == seed && run.variant == variant;
         // Nearly always the newest.
         self.runs.iter().rposition(same).unwrap_or_else(|| {
-            self.runs.push(Run::new(variant, seed));
+            self.runs.push(WatchedRun::new(variant, seed));
             self.runs.len() - 1
         })
     }
@@ -110,7 +110,7 @@ mod tests {
     use super::super::rows::{ClientReader, RoundReader};
     use super::*;
     use crate::metric::Metric;
-    use crate::run_files::{Header, LatencySummary, Phase, VariantSummary};
+    use crate::run_files::{LatencySummary, Phase, TableHeader, VariantSummary};
     use std::path::Path;
 
     const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
@@ -119,12 +119,12 @@ mod tests {
                            upload_ns,arrived_ns,outcome,phase";
 
     fn close(state: &mut State, line: &str) {
-        let header = Header::new(Path::new("rounds.csv"), ROUNDS);
+        let header = TableHeader::new(Path::new("rounds.csv"), ROUNDS);
         state.close(&RoundReader::new(header).unwrap().read(line).unwrap());
     }
 
     fn take_part(state: &mut State, line: &str) {
-        let header = Header::new(Path::new("clients.csv"), CLIENTS);
+        let header = TableHeader::new(Path::new("clients.csv"), CLIENTS);
         state.take_part(&ClientReader::new(header).unwrap().read(line).unwrap());
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Only whole lines are taken: half of one stays where it is until its end is there. A file that is
 //! read more slowly than it is written, or that was huge before anybody looked, is not read through:
-//! what lies too far back is left out, and how much that was is told.
+//! what lies too far back is left out, and its size is reported.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -20,9 +20,9 @@ pub struct Limits {
     pub behind: u64,
 }
 
-/// A line of the file, without its end.
+/// A line of the file that is followed, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub enum TailLine<'a> {
     /// The first one: the names of the columns.
     Header(&'a str),
     /// Any other.
@@ -48,12 +48,12 @@ pub enum Reading {
 pub struct Tail {
     path: PathBuf,
     limits: Limits,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     skipped: u64,
 }
 
 /// The file is kept open: its number cannot be given to another one meanwhile.
-struct Open {
+struct OpenFile {
     file: File,
     identity: Identity,
     /// Where the first line that was not taken yet begins.
@@ -83,7 +83,7 @@ impl Tail {
     }
 
     /// Takes the lines that came since the last time, as many as the limits allow.
-    pub fn read(&mut self, take: &mut dyn FnMut(Line<'_>)) -> io::Result<Reading> {
+    pub fn read(&mut self, take: &mut dyn FnMut(TailLine<'_>)) -> io::Result<Reading> {
         let there = match std::fs::metadata(&self.path) {
             Ok(there) => there,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reading::Nothing),
@@ -95,7 +95,7 @@ impl Tail {
             return Ok(Reading::Replaced);
         }
         if self.open.is_none() {
-            self.open = Open::begin(&self.path, take)?;
+            self.open = OpenFile::begin(&self.path, take)?;
         }
         let Some(open) = &mut self.open else {
             return Ok(Reading::Nothing);
@@ -104,7 +104,7 @@ impl Tail {
         let skipped = open.catch_up(end, self.limits.behind)?;
         if skipped > 0 {
             self.skipped += skipped;
-            take(Line::Gap);
+            take(TailLine::Gap);
         }
         open.take_lines(self.limits.at_once, take)?;
         // Half a line is nothing that could be read now.
@@ -113,9 +113,9 @@ impl Tail {
     }
 }
 
-impl Open {
+impl OpenFile {
     /// Opens the file and takes its header, if that is there yet.
-    fn begin(path: &Path, take: &mut dyn FnMut(Line<'_>)) -> io::Result<Option<Self>> {
+    fn begin(path: &Path, take: &mut dyn FnMut(TailLine<'_>)) -> io::Result<Option<Self>> {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -127,8 +127,8 @@ impl Open {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
             return Ok(None);
         };
-        take(Line::Header(&String::from_utf8_lossy(&bytes[..end])));
-        Ok(Some(Open { file, identity, position: end as u64 + 1 }))
+        take(TailLine::Header(&String::from_utf8_lossy(&bytes[..end])));
+        Ok(Some(OpenFile { file, identity, position: end as u64 + 1 }))
     }
 
     /// Leaves out what lies further back than `behind`, and says how much that is.
@@ -148,7 +148,7 @@ impl Open {
         Ok(skipped)
     }
 
-    fn take_lines(&mut self, at_once: u64, take: &mut dyn FnMut(Line<'_>)) -> io::Result<()> {
+    fn take_lines(&mut self, at_once: u64, take: &mut dyn FnMut(TailLine<'_>)) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(self.position))?;
         self.file.by_ref().take(at_once).read_to_end(&mut bytes)?;
@@ -162,7 +162,7 @@ impl Open {
             if let Some(line) = line.strip_suffix(b"\n")
                 && let Ok(line) = str::from_utf8(line)
             {
-                take(Line::Row(line));
+                take(TailLine::Row(line));
             }
         }
         self.position += whole as u64;
@@ -199,9 +199,9 @@ mod tests {
         let mut lines = Vec::new();
         let reading = tail
             .read(&mut |line| match line {
-                Line::Header(line) => lines.push(format!("# {line}")),
-                Line::Row(line) => lines.push(line.into()),
-                Line::Gap => lines.push("...".into()),
+                TailLine::Header(line) => lines.push(format!("# {line}")),
+                TailLine::Row(line) => lines.push(line.into()),
+                TailLine::Gap => lines.push("...".into()),
             })
             .unwrap();
         (lines, reading)

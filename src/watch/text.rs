@@ -1,10 +1,10 @@
 //! The dashboard as plain text, for pipes and files.
 
+use super::display;
 use super::event::time;
 use super::measure::Measure;
 use super::state::State;
 use super::view::View;
-use super::words;
 use crate::report::number;
 use std::fmt::Write;
 
@@ -21,20 +21,20 @@ const EVENTS: usize = 8;
 pub fn snapshot(state: &State) -> String {
     let view = View::default();
     let mut out = String::new();
-    let mut title = vec![state.name().to_string(), words::status(state)];
-    title.extend(words::title(state, &view));
+    let mut title = vec![state.name().to_string(), display::status(state)];
+    title.extend(display::title(state, &view));
     let _ = writeln!(out, "{}", title.join(" · "));
-    for note in words::notes(state) {
+    for note in display::notes(state) {
         let _ = writeln!(out, "({note})");
     }
     runs(&mut out, state, view.measure(state));
     if let Some(run) = view.run(state) {
-        let name = words::run_name(state, run);
-        let _ = writeln!(out, "\n{name}: {}", words::latency_heading(state, run));
-        for line in words::latency_lines(run) {
+        let name = display::run_name(state, run);
+        let _ = writeln!(out, "\n{name}: {}", display::latency_heading(state, run));
+        for line in display::latency_lines(run) {
             let _ = writeln!(out, "  {line}");
         }
-        let _ = writeln!(out, "\n{name}: {}", words::tau_heading(run));
+        let _ = writeln!(out, "\n{name}: {}", display::tau_heading(run));
         let bars = run.taus.bars(BARS);
         let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1);
         for bar in &bars {
@@ -46,8 +46,8 @@ pub fn snapshot(state: &State) -> String {
             let length = (u128::from(bar.count) * u128::from(LONGEST)).div_ceil(u128::from(most));
             let _ = writeln!(out, "  {range:>12} {} {}", "#".repeat(length as usize), bar.count);
         }
-        let _ = writeln!(out, "\n{name}: {}", words::arrivals_heading(run));
-        for line in [words::heard(run), words::outcomes(run)] {
+        let _ = writeln!(out, "\n{name}: {}", display::arrivals_heading(run));
+        for line in [display::heard(run), display::outcomes(run)] {
             if !line.is_empty() {
                 let _ = writeln!(out, "  {line}");
             }
@@ -66,7 +66,7 @@ fn runs(out: &mut String, state: &State, measure: Option<Measure>) {
     if state.runs.is_empty() {
         return;
     }
-    let names: Vec<String> = state.runs.iter().map(|run| words::run_name(state, run)).collect();
+    let names: Vec<String> = state.runs.iter().map(|run| display::run_name(state, run)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(7, 30);
     let title = measure.map_or("", Measure::title);
     let _ = writeln!(

@@ -1,12 +1,12 @@
 //! What the user wants to see.
 
 use super::measure::Measure;
-use super::run::Run;
+use super::run::WatchedRun;
 use super::state::State;
 
-/// Which run is looked at closely.
+/// Which run is shown in detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum ShownRun {
     /// The one that is being run, or was run last.
     #[default]
     Newest,
@@ -42,7 +42,7 @@ pub enum Wish {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// Which run.
-    pub choice: Choice,
+    pub choice: ShownRun,
     /// Which measure; `None`: the first that anything is known of.
     measure: Option<Measure>,
     /// How it is drawn.
@@ -62,16 +62,16 @@ impl View {
         match wish {
             Wish::NextRun => {
                 self.choice = match self.choice {
-                    Choice::Newest if runs > 0 => Choice::Number(0),
-                    Choice::Number(run) if run + 1 < runs => Choice::Number(run + 1),
-                    _ => Choice::Newest,
+                    ShownRun::Newest if runs > 0 => ShownRun::Number(0),
+                    ShownRun::Number(run) if run + 1 < runs => ShownRun::Number(run + 1),
+                    _ => ShownRun::Newest,
                 }
             }
             Wish::PreviousRun => {
                 self.choice = match self.choice {
-                    Choice::Newest if runs > 0 => Choice::Number(runs - 1),
-                    Choice::Number(run) if run > 0 => Choice::Number(run.min(runs) - 1),
-                    _ => Choice::Newest,
+                    ShownRun::Newest if runs > 0 => ShownRun::Number(runs - 1),
+                    ShownRun::Number(run) if run > 0 => ShownRun::Number(run.min(runs) - 1),
+                    _ => ShownRun::Newest,
                 }
             }
             Wish::NextMeasure => {
@@ -94,10 +94,10 @@ impl View {
     }
 
     /// The run to look at, if there is one; another run in the folder may have fewer.
-    pub fn run<'a>(&self, state: &'a State) -> Option<&'a Run> {
+    pub fn run<'a>(&self, state: &'a State) -> Option<&'a WatchedRun> {
         let chosen = match self.choice {
-            Choice::Newest => None,
-            Choice::Number(run) => state.runs.get(run),
+            ShownRun::Newest => None,
+            ShownRun::Number(run) => state.runs.get(run),
         };
         chosen.or(state.runs.last())
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn state(variants: &[&str]) -> State {
-        let runs = variants.iter().map(|variant| Run::new(variant, 1)).collect();
+        let runs = variants.iter().map(|variant| WatchedRun::new(variant, 1)).collect();
         State { runs, ..State::default() }
     }
 
@@ -128,10 +128,10 @@ mod tests {
             view.grant(Wish::NextRun, &two);
         }
         assert_eq!(names, ["b", "a", "b", "b"]);
-        assert_eq!(view.choice, Choice::Number(0));
+        assert_eq!(view.choice, ShownRun::Number(0));
         view.grant(Wish::PreviousRun, &two);
         view.grant(Wish::PreviousRun, &two);
-        assert_eq!(view.choice, Choice::Number(1));
+        assert_eq!(view.choice, ShownRun::Number(1));
         assert_eq!(name(&view, &state(&["c"])).unwrap(), "c", "there are fewer now");
         assert_eq!(name(&view, &State::default()), None);
         for wish in [Wish::NextRun, Wish::PreviousRun, Wish::NextMeasure] {

@@ -7,7 +7,9 @@ use crate::outputs::EVERYTHING;
 use crate::support::{Row, Workshop, rows, summary};
 use gruppetto::clock::SimTime;
 use gruppetto::record::{Leg, Outcome};
-use gruppetto::run_files::{ClientsCsv, Header, Kind, ReadError, Readable, RoundsCsv, Rows, Table};
+use gruppetto::run_files::{
+    ClientsCsv, ColumnKind, ReadError, Readable, RoundsCsv, RunTable, TableHeader, TableRows,
+};
 use parquet::basic::Type;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -23,7 +25,7 @@ fn page() -> PathBuf {
 }
 
 /// The columns of a table, as the page shows them.
-fn columns<T: Table>() -> String {
+fn columns<T: RunTable>() -> String {
     let mut table = "| column | type | meaning |\n|---|---|---|\n".to_string();
     for column in T::columns() {
         let kind = column.kind.in_words();
@@ -161,9 +163,12 @@ fn every_key_of_a_summary_is_documented() {
 }
 
 /// Reads every cell of a file by the name of its column and as its kind; how many there are.
-fn read_all<T: Table>(folder: &Path) -> Result<usize, ReadError> {
-    fn all<T: Table, V: Readable + ?Sized>(folder: &Path, name: &str) -> Result<usize, ReadError> {
-        let mut rows = Rows::<T>::open(folder)?;
+fn read_all<T: RunTable>(folder: &Path) -> Result<usize, ReadError> {
+    fn all<T: RunTable, V: Readable + ?Sized>(
+        folder: &Path,
+        name: &str,
+    ) -> Result<usize, ReadError> {
+        let mut rows = TableRows::<T>::open(folder)?;
         let place = rows.header().find::<V>(name)?;
         let mut count = 0;
         while let Some(row) = rows.next_row()? {
@@ -175,18 +180,18 @@ fn read_all<T: Table>(folder: &Path) -> Result<usize, ReadError> {
     let mut cells = 0;
     for column in T::columns() {
         cells += match column.kind {
-            Kind::Text => all::<T, str>(folder, column.name)?,
-            Kind::Integer => all::<T, u64>(folder, column.name)?,
-            Kind::Float => all::<T, f64>(folder, column.name)?,
-            Kind::OptionalFloat => all::<T, Option<f64>>(folder, column.name)?,
-            Kind::Seconds => all::<T, SimTime>(folder, column.name)?,
+            ColumnKind::Text => all::<T, str>(folder, column.name)?,
+            ColumnKind::Integer => all::<T, u64>(folder, column.name)?,
+            ColumnKind::Float => all::<T, f64>(folder, column.name)?,
+            ColumnKind::OptionalFloat => all::<T, Option<f64>>(folder, column.name)?,
+            ColumnKind::Seconds => all::<T, SimTime>(folder, column.name)?,
         };
     }
     Ok(cells)
 }
 
 /// Compares a Parquet file with the description of the table and with the CSV file, cell by cell.
-fn assert_exported<T: Table>(folder: &Path) {
+fn assert_exported<T: RunTable>(folder: &Path) {
     let expected: Vec<Row> = rows(&folder.join(T::FILE));
     let file = fs::File::open(folder.join(T::FILE).with_extension("parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
@@ -194,9 +199,9 @@ fn assert_exported<T: Table>(folder: &Path) {
     assert_eq!(schema.num_columns(), T::columns().count());
     for (of, column) in schema.columns().iter().zip(T::columns()) {
         let expected = match column.kind {
-            Kind::Text => Type::BYTE_ARRAY,
-            Kind::Integer => Type::INT64,
-            Kind::Float | Kind::OptionalFloat | Kind::Seconds => Type::DOUBLE,
+            ColumnKind::Text => Type::BYTE_ARRAY,
+            ColumnKind::Integer => Type::INT64,
+            ColumnKind::Float | ColumnKind::OptionalFloat | ColumnKind::Seconds => Type::DOUBLE,
         };
         assert_eq!((of.name(), of.physical_type()), (column.name, expected));
     }
@@ -268,7 +273,7 @@ fn cells_that_are_not_what_they_should_be_are_named() {
     });
     fs::write(&path, newer).unwrap();
     assert!(read_all::<RoundsCsv>(&folder).unwrap() > 0);
-    let header = Rows::<RoundsCsv>::open(&folder).unwrap();
+    let header = TableRows::<RoundsCsv>::open(&folder).unwrap();
     let (name, column) = header.header().columns().next().unwrap();
     assert_eq!((name, column), ("weather", None));
     let output = workshop.call(&["export", "out", "--parquet"]);
@@ -280,5 +285,6 @@ fn cells_that_are_not_what_they_should_be_are_named() {
 #[test]
 #[should_panic(expected = "`tau_eff` of rounds.csv")]
 fn a_column_is_read_as_its_kind() {
-    let _ = Header::<RoundsCsv>::new(Path::new("rounds.csv"), "tau_eff").find::<u64>("tau_eff");
+    let _ =
+        TableHeader::<RoundsCsv>::new(Path::new("rounds.csv"), "tau_eff").find::<u64>("tau_eff");
 }

@@ -21,7 +21,7 @@ pub use dataset::{Dataset, Features, NaturalClients, STANDARDISED, Samples, Targ
 pub use federated::Federated;
 pub use model::{Backend, Loss, ModelConfig};
 pub use network::{Cost, Initialisation, Kernel, Law, Layer, Network, Parameter};
-pub use partition::{PartitionConfig, PartitionError, Scheme};
+pub use partition::{PartitionConfig, PartitionError, PartitionScheme};
 pub use quadratic::{Centers, Curvature, LocalCurvature, Quadratic, QuadraticConfig};
 pub use shard::{Shard, Shards};
 pub use synthetic::{Split, SyntheticConfig};

@@ -34,7 +34,7 @@ pub use link::{Flow, Link, LinkTransfers, TransferId};
 pub use pace::Pace;
 pub use presence::{Absence, AvailabilityChange, Coming, Presence};
 pub use recording::{Change, Compute, Recording};
-pub use script::{Happening, Selection};
+pub use script::{ClientSet, Happening};
 pub use speed_profile::{Effort, NO_LIMIT, SpeedProfile, SteadyInterval, TraceCursor};
 pub use steady::{LegTimes, RoundTask};
 pub use trace_store::{Point, Toggle, TraceStore};

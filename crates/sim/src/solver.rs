@@ -27,4 +27,4 @@ mod variance;
 pub use accumulation::Accumulation;
 pub use law::{Descent, Solver};
 pub use recipe::{LrChange, Recipe, Schedule};
-pub use variance::{Controls, Correction, Heard, State, VarianceReduction};
+pub use variance::{ControlVector, Controls, Correction, Heard, VarianceReduction};

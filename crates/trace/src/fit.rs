@@ -11,9 +11,9 @@
 //! ```
 
 mod classes;
+mod display;
 mod quality;
 mod summary;
-mod words;
 
 pub use quality::Quality;
 

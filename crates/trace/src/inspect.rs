@@ -1,12 +1,12 @@
 //! What is in a trace: counts, quantiles, rhythms, and what looks wrong.
 //!
 //! Reads the rows themselves rather than [`super::Recordings`], which stops at the first mistake:
-//! here every mistake is worth telling.
+//! here every mistake is reported.
 
 mod availability;
+mod display;
 mod problems;
 mod spread;
-mod words;
 
 pub use availability::Availability;
 pub use problems::Problem;

@@ -1,13 +1,13 @@
 //! `gruppetto list KEY`: all that the schema says of a key or a table.
 
-use super::{Entry, Problem, WIDTH, folded, of_choice, of_form, place, table};
-use crate::report::Style;
+use super::{ListEntry, Problem, WIDTH, folded, of_choice, of_form, place, table};
+use crate::report::TextStyle;
 use crate::scenario::schema::{self, Choice, Key, Preset, Table, TableForm};
 use std::fmt::Write;
 
 /// What is said of a path such as `server.close`, of a table such as `client`, or of every key of a
 /// name, such as `lr`.
-pub(super) fn text(wanted: &str, style: Style) -> Result<String, Problem> {
+pub(super) fn text(wanted: &str, style: TextStyle) -> Result<String, Problem> {
     let path = wanted.trim_matches(['[', ']']);
     let mut out = String::new();
     match (schema::key(path), schema::table(path)) {
@@ -44,24 +44,24 @@ fn parent(path: &str) -> &'static Table {
     schema::table(above).expect("a key has a table")
 }
 
-fn of_table(out: &mut String, style: Style, language: &'static Table) {
-    let _ = writeln!(out, "{}", style.bold(&place(language, "")));
-    let mut lines = vec![language.meaning.to_string()];
-    lines.extend(schema::key(language.path).and_then(only_with));
+fn of_table(out: &mut String, style: TextStyle, section: &'static Table) {
+    let _ = writeln!(out, "{}", style.bold(&place(section, "")));
+    let mut lines = vec![section.meaning.to_string()];
+    lines.extend(schema::key(section.path).and_then(only_with));
     indented(out, &lines);
-    choices(out, language.choices.iter().map(of_form).zip(language.choices.iter().copied()));
+    choices(out, section.choices.iter().map(of_form).zip(section.choices.iter().copied()));
     out.push('\n');
-    let is_braces = language.form == TableForm::Braces;
-    let keys = language.keys.iter();
-    let rows = keys.flat_map(|key| rows(language, key, "", is_braces)).collect();
+    let is_braces = section.form == TableForm::Braces;
+    let keys = section.keys.iter();
+    let rows = keys.flat_map(|key| rows(section, key, "", is_braces)).collect();
     table(out, &merged(rows));
-    let has_more = language.keys.iter().any(|key| schema::child(language, key.name).is_some());
+    let has_more = section.keys.iter().any(|key| schema::child(section, key.name).is_some());
     if has_more && !is_braces {
-        let _ = writeln!(out, "\ngruppetto list {}.KEY tells all of a key", language.path);
+        let _ = writeln!(out, "\ngruppetto list {}.KEY tells all of a key", section.path);
     }
 }
 
-fn of_key(out: &mut String, style: Style, parent: &'static Table, key: &'static Key) {
+fn of_key(out: &mut String, style: TextStyle, parent: &'static Table, key: &'static Key) {
     let _ = writeln!(out, "{}", style.bold(&place(parent, key.name)));
     let mut lines = vec![key.meaning.to_string()];
     if !key.kind.is_empty() {
@@ -87,8 +87,8 @@ fn indented(out: &mut String, lines: &[String]) {
 }
 
 /// What there is to choose from, each with all that is known of it.
-fn choices(out: &mut String, choices: impl Iterator<Item = (Entry, Choice)>) {
-    let entries: Vec<Entry> = choices
+fn choices(out: &mut String, choices: impl Iterator<Item = (ListEntry, Choice)>) {
+    let entries: Vec<ListEntry> = choices
         .map(|((name, what), choice)| match choice.detail {
             "" => (name, what),
             detail => (name, format!("{what}\n{detail}")),
@@ -101,7 +101,7 @@ fn choices(out: &mut String, choices: impl Iterator<Item = (Entry, Choice)>) {
 }
 
 /// A key with meaning, kind and default, and after it, if so wanted, the keys of its table in braces.
-fn rows(language: &'static Table, key: &'static Key, prefix: &str, nested: bool) -> Vec<Entry> {
+fn rows(section: &'static Table, key: &'static Key, prefix: &str, nested: bool) -> Vec<ListEntry> {
     let name = schema::join(prefix, key.name);
     let notes: Vec<String> = std::iter::once(kind(key)).chain(default(key)).collect();
     let mut what = format!("{}\n  {}", key.meaning, notes.join("; "));
@@ -109,15 +109,15 @@ fn rows(language: &'static Table, key: &'static Key, prefix: &str, nested: bool)
         let _ = write!(what, "\n  {only}");
     }
     let mut entries = vec![(name.clone(), what)];
-    if let Some(inner) = schema::child(language, key.name).filter(|_| nested && !key.is_dist) {
+    if let Some(inner) = schema::child(section, key.name).filter(|_| nested && !key.is_dist) {
         entries.extend(inner.keys.iter().flat_map(|key| rows(inner, key, &name, true)));
     }
     entries
 }
 
 /// Neighbours of which the same is said stand together.
-fn merged(rows: Vec<Entry>) -> Vec<Entry> {
-    let mut merged: Vec<Entry> = Vec::new();
+fn merged(rows: Vec<ListEntry>) -> Vec<ListEntry> {
+    let mut merged: Vec<ListEntry> = Vec::new();
     for (name, what) in rows {
         match merged.last_mut() {
             Some((names, same)) if *same == what => {

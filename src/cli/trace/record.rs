@@ -1,7 +1,7 @@
 //! `gruppetto trace record`: a run as a trace.
 
 use crate::cli::{Problem, print};
-use crate::run::{Choice, RecordError, Recorded, record};
+use crate::run::{RecordError, Recorded, RunSelector, record};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub(in crate::cli) struct RecordArguments {
 /// Writes the trace.
 pub(super) fn record_run(arguments: &RecordArguments, quiet: bool) -> Result<(), Problem> {
     let RecordArguments { run, out, variant, seed } = arguments;
-    let choice = Choice { variant: variant.clone(), seed: *seed };
-    let recorded = match record(run, &choice, out) {
+    let selector = RunSelector { variant: variant.clone(), seed: *seed };
+    let recorded = match record(run, &selector, out) {
         Ok(recorded) => recorded,
         Err(RecordError::File(error)) if error.is_broken_pipe() => return Ok(()),
         Err(RecordError::Choice(what)) => return Err(Problem::usage(format!("error: {what}"))),

@@ -3,7 +3,7 @@
 
 use super::super::Features;
 use super::super::error::{DataError, shown};
-use super::{Register, Table};
+use super::{RawTable, Register};
 use std::path::Path;
 
 /// The most numbers a table may hold in memory.
@@ -15,7 +15,7 @@ pub fn parse(
     bytes: &[u8],
     label: Option<&str>,
     client: Option<&str>,
-) -> Result<Table, DataError> {
+) -> Result<RawTable, DataError> {
     let broken = |error: csv::Error| DataError::new(file, format!("{error}"));
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes);
     let headers = reader.headers().map_err(broken)?.clone();
@@ -63,14 +63,14 @@ pub fn parse(
         }
     }
     let clients = owner.map(|_| register.finish());
-    Ok(Table { shape: vec![features], x: Features::Floats(x), y, clients })
+    Ok(RawTable { shape: vec![features], x: Features::Floats(x), y, clients })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, client: Option<&str>) -> Result<Table, String> {
+    fn read(text: &str, client: Option<&str>) -> Result<RawTable, String> {
         parse(Path::new("f.csv"), text.as_bytes(), None, client).map_err(|error| error.to_string())
     }
 

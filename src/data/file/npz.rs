@@ -4,7 +4,7 @@
 use super::super::error::{DataError, shown};
 use super::super::{Features, NaturalClients};
 use super::npy::{self, Array, Numbers};
-use super::{Register, Table, most_bytes, too_large};
+use super::{RawTable, Register, most_bytes, too_large};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
@@ -15,7 +15,7 @@ pub fn parse(
     bytes: &[u8],
     label: Option<&str>,
     client: Option<&str>,
-) -> Result<(Table, Option<Table>), DataError> {
+) -> Result<(RawTable, Option<RawTable>), DataError> {
     let label = label.unwrap_or("y");
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
         DataError::new(file, format!("this is not an npz archive: {error}"))
@@ -87,7 +87,7 @@ fn open(
     npy::parse(file, name, &bytes)
 }
 
-fn table(file: &Path, x: Array, y: Array, label: &str) -> Result<Table, DataError> {
+fn table(file: &Path, x: Array, y: Array, label: &str) -> Result<RawTable, DataError> {
     let wrong = |what: String| Err(DataError::new(file, what));
     let [samples, rest @ ..] = &x.shape[..] else {
         return wrong("array `x` is a single number".into());
@@ -118,7 +118,7 @@ fn table(file: &Path, x: Array, y: Array, label: &str) -> Result<Table, DataErro
         (Numbers::Singles(x), _) => Features::Floats(x),
         (Numbers::Floats(x), _) => Features::Floats(x.into_iter().map(|x| x as f32).collect()),
     };
-    Ok(Table { shape, x, y: y.doubles(), clients: None })
+    Ok(RawTable { shape, x, y: y.doubles(), clients: None })
 }
 
 fn clients(owners: Array) -> NaturalClients {
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         zip.finish().unwrap().into_inner()
     }
 
-    fn read(arrays: &[(&str, Vec<u8>)]) -> Result<(Table, Option<Table>), String> {
+    fn read(arrays: &[(&str, Vec<u8>)]) -> Result<(RawTable, Option<RawTable>), String> {
         parse(Path::new("f.npz"), &npz(arrays), None, None).map_err(|error| error.to_string())
     }
 

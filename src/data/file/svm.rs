@@ -2,13 +2,13 @@
 
 use super::super::Features;
 use super::super::error::{DataError, shown};
-use super::Table;
+use super::RawTable;
 use super::columns::MOST_NUMBERS;
 use super::most_bytes;
 use std::path::Path;
 
 /// Reads a table; what a row does not mention is 0. As many features as the highest index.
-pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table, DataError> {
+pub fn parse(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| DataError::new(file, "this is not a text").expected("lines of text"))?;
     let mut entries: Vec<(u32, u32, f32)> = Vec::new();
@@ -58,14 +58,14 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table, DataError> {
     for (row, feature, value) in entries {
         x[row as usize * features + feature as usize] = value;
     }
-    Ok(Table { shape: vec![features], x: Features::Floats(x), y, clients: None })
+    Ok(RawTable { shape: vec![features], x: Features::Floats(x), y, clients: None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Table, String> {
+    fn read(text: &str) -> Result<RawTable, String> {
         parse(Path::new("f.svm"), text.as_bytes()).map_err(|error| error.to_string())
     }
 

@@ -22,15 +22,15 @@ fn mnist(folder: &Path) {
     write("t10k-labels-idx1-ubyte", idx(&[1], &[3]));
 }
 
-fn load(name: &str, places: &Places) -> Result<Dataset, String> {
-    Known::named(name).unwrap().load(places).map_err(|error| error.to_string())
+fn load(name: &str, places: &DataFolders) -> Result<Dataset, String> {
+    KnownDataset::named(name).unwrap().load(places).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_data_set_is_found_wherever_it_may_be() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    let below = Places::Below(vec![root.join("nothing"), root.into()]);
+    let below = DataFolders::Below(vec![root.join("nothing"), root.into()]);
     for place in ["mnist", "MNIST/raw"] {
         mnist(&root.join(place));
         let data = load("mnist", &below).unwrap();
@@ -38,7 +38,7 @@ fn a_data_set_is_found_wherever_it_may_be() {
         assert_eq!(data.train.labels(), Some(&[7, 0, 9][..]));
         assert_eq!((data.test.len(), data.classes), (1, 10));
         assert!((data.mean[0] - 100.0 / 255.0).abs() < 1e-15);
-        assert_eq!(load("mnist", &Places::Only(root.join(place))).unwrap(), data);
+        assert_eq!(load("mnist", &DataFolders::Only(root.join(place))).unwrap(), data);
         fs::remove_dir_all(root.join(place)).unwrap();
     }
     let error = load("mnist", &below).unwrap_err();
@@ -59,7 +59,7 @@ fn gzip_is_read_and_broken_gzip_is_told() {
     fs::remove_file(&plain).unwrap();
     let gz = folder.path().join("train-images-idx3-ubyte.gz");
     fs::write(&gz, &zipped).unwrap();
-    let places = Places::Only(folder.path().into());
+    let places = DataFolders::Only(folder.path().into());
     assert_eq!(load("mnist", &places).unwrap().train.len(), 3);
     fs::write(&gz, &zipped[..zipped.len() / 2]).unwrap();
     assert!(load("mnist", &places).unwrap_err().contains("gzip archive is broken"));
@@ -68,7 +68,7 @@ fn gzip_is_read_and_broken_gzip_is_told() {
 #[test]
 fn files_that_do_not_belong_together_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places::Only(folder.path().into());
+    let places = DataFolders::Only(folder.path().into());
     for (name, bytes, words) in [
         ("train-labels-idx1-ubyte", idx(&[2], &[1, 2]), "2 labels for 3 images"),
         ("train-labels-idx1-ubyte", idx(&[3], &[1, 10, 2]), "label 10 of image 1 is out of range"),
@@ -99,11 +99,11 @@ fn letters_count_from_one_and_cifar_has_colours() {
         write("images-idx3-ubyte", idx(&[1, 28, 28], &[9; 784]));
         write("labels-idx1-ubyte", idx(&[1], &[label]));
     }
-    let places = Places::Only(folder.path().into());
+    let places = DataFolders::Only(folder.path().into());
     let letters = load("emnist-letters", &places).unwrap();
     assert_eq!(letters.train.labels(), Some(&[25][..]));
     assert_eq!(letters.class_names.first().unwrap(), "1");
-    for name in Known::named("cifar10").unwrap().names() {
+    for name in KnownDataset::named("cifar10").unwrap().names() {
         let record = [&[4][..], &[100; 1024], &[50; 1024], &[0; 1024]].concat();
         fs::write(folder.path().join(name), record.repeat(2)).unwrap();
     }

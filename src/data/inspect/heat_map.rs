@@ -12,7 +12,7 @@ const GROUPS: usize = 20;
 const NUMBERED: usize = 6;
 
 /// A row of the map.
-struct Row {
+struct HeatMapRow {
     label: String,
     counts: Vec<u64>,
 }
@@ -74,7 +74,7 @@ pub(super) fn draw(inspection: &Inspection, width: usize, glyphs: Glyphs) -> Str
 
 /// Clients one by one, or in groups of as many as is said. Groups are made of clients whose main
 /// class is the same or near: otherwise the sum of the most different clients would look even.
-fn rows(inspection: &Inspection) -> (Vec<Row>, Option<usize>) {
+fn rows(inspection: &Inspection) -> (Vec<HeatMapRow>, Option<usize>) {
     let counts = &inspection.counts;
     let wide = |own: &Vec<u32>| own.iter().map(|count| u64::from(*count)).collect::<Vec<u64>>();
     if counts.len() <= MOST_ROWS {
@@ -82,7 +82,7 @@ fn rows(inspection: &Inspection) -> (Vec<Row>, Option<usize>) {
             Some(name) => name.chars().filter(|c| !c.is_control()).take(9).collect(),
             None => client.to_string(),
         };
-        let row = |(client, own)| Row { label: label(client), counts: wide(own) };
+        let row = |(client, own)| HeatMapRow { label: label(client), counts: wide(own) };
         return (counts.iter().enumerate().map(row).collect(), None);
     }
     let main = |client: &usize| {
@@ -98,7 +98,7 @@ fn rows(inspection: &Inspection) -> (Vec<Row>, Option<usize>) {
         for client in clients {
             sum.iter_mut().zip(wide(&counts[*client])).for_each(|(sum, count)| *sum += count);
         }
-        Row { label: format!("{} x", clients.len()), counts: sum }
+        HeatMapRow { label: format!("{} x", clients.len()), counts: sum }
     };
     (order.chunks(each).map(group).collect(), Some(each))
 }

@@ -9,7 +9,7 @@ use super::{Detail, rough};
 use crate::clock::SimTime;
 use crate::metric::{Metric, Metrics};
 use crate::record::{Account, ClientRow, RoundRow, Weights};
-use crate::run_files::{Cell, Phases, RoundsCsv, Table, Value as Written};
+use crate::run_files::{CellValue, Phases, RoundsCsv, RunTable, WrittenColumn};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -117,13 +117,14 @@ impl Gathering {
 
     /// Columns of `rounds.csv` under their names; the page calls simulated time `time` everywhere.
     fn rounds_json(&self) -> Value {
-        let drawn = RoundsCsv::CELLS.iter().filter(|cell| DRAWN.contains(&cell.column.name));
-        let columns = drawn.map(|cell| {
-            let name = match cell.column.name {
+        let drawn =
+            RoundsCsv::WRITTEN.iter().filter(|written| DRAWN.contains(&written.column.name));
+        let columns = drawn.map(|written| {
+            let name = match written.column.name {
                 "virtual_seconds" => "time",
                 name => name,
             };
-            (name.to_string(), self.rounds.values().map(|row| shown(cell, row)).collect())
+            (name.to_string(), self.rounds.values().map(|row| shown(written, row)).collect())
         });
         Value::Object(columns.collect())
     }
@@ -149,13 +150,13 @@ impl Gathering {
 }
 
 /// A cell of `rounds.csv` as it is drawn.
-fn shown(cell: &Cell<RoundsCsv>, row: &RoundRow) -> Value {
-    match cell.value {
-        Written::Text(get) => get(row).into(),
-        Written::Integer(get) => get(row).into(),
-        Written::Float(get) => rough(get(row)).into(),
-        Written::OptionalFloat(get) => get(row).map(rough).into(),
-        Written::Seconds(get) => rough(get(row).seconds()).into(),
+fn shown(written: &WrittenColumn<RoundsCsv>, row: &RoundRow) -> Value {
+    match written.value {
+        CellValue::Text(get) => get(row).into(),
+        CellValue::Integer(get) => get(row).into(),
+        CellValue::Float(get) => rough(get(row)).into(),
+        CellValue::OptionalFloat(get) => get(row).map(rough).into(),
+        CellValue::Seconds(get) => rough(get(row).seconds()).into(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! The tables of latencies.
 
-use super::{Group, Style, wrapped};
+use super::{Group, TextStyle, wrapped};
 use crate::clock::Span;
 use crate::run_files::{Phase, Phases};
 use std::fmt::Write;
 
 /// Latencies of every variant, or once for all whose devices behaved alike.
-pub(super) fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Style) {
+pub(super) fn latency_tables(out: &mut String, groups: &[Group<'_>], style: TextStyle) {
     let tables: Vec<String> =
         groups.iter().map(|group| latency_table(&of_all_seeds(group))).collect();
     let mut shown = vec![false; groups.len()];

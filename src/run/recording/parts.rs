@@ -1,10 +1,10 @@
-//! What became of clients that took part, read back from `clients.csv`.
+//! The participations of clients, read back from `clients.csv`.
 
 use crate::record::{Leg, Outcome};
-use crate::run_files::{ClientsCsv, Header, Line, Place, ReadError, RowsOfRun};
+use crate::run_files::{ClientsCsv, ColumnPlace, ReadError, RowsOfRun, TableHeader, TableLine};
 use std::path::Path;
 
-/// A client takes part once: 56 bytes, for there may be millions.
+/// One participation of a client in a round. It takes 56 bytes, for there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub client: u32,
@@ -41,24 +41,24 @@ impl Part {
     }
 }
 
-/// The columns of `clients.csv` that make a [`Part`].
-struct Places {
-    round: Place<u64>,
-    client: Place<u64>,
-    tau: Place<u64>,
-    dispatched: Place<u64>,
-    download: Place<u64>,
-    compute: Place<u64>,
-    upload: Place<u64>,
-    arrived: Place<u64>,
-    outcome: Place<Outcome>,
-    staleness: Place<u64>,
-    phase: Place<Leg>,
+/// The columns of `clients.csv` that a [`Part`] is read from.
+struct PartColumns {
+    round: ColumnPlace<u64>,
+    client: ColumnPlace<u64>,
+    tau: ColumnPlace<u64>,
+    dispatched: ColumnPlace<u64>,
+    download: ColumnPlace<u64>,
+    compute: ColumnPlace<u64>,
+    upload: ColumnPlace<u64>,
+    arrived: ColumnPlace<u64>,
+    outcome: ColumnPlace<Outcome>,
+    staleness: ColumnPlace<u64>,
+    phase: ColumnPlace<Leg>,
 }
 
-impl Places {
-    fn find(header: &Header<ClientsCsv>) -> Result<Self, ReadError> {
-        Ok(Places {
+impl PartColumns {
+    fn find(header: &TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
+        Ok(PartColumns {
             round: header.find("round")?,
             client: header.find("client")?,
             tau: header.find("tau")?,
@@ -76,7 +76,7 @@ impl Places {
     /// A participation, and the round in which it was heard.
     fn read(
         &self,
-        line: &Line<'_, '_, ClientsCsv>,
+        line: &TableLine<'_, '_, ClientsCsv>,
         clients: usize,
     ) -> Result<(Part, u32), ReadError> {
         let (round, client) = (line.get(self.round)?, line.get(self.client)?);
@@ -129,10 +129,10 @@ pub(super) fn read(
     adaptive: bool,
 ) -> Result<Parts, ReadError> {
     let mut rows = RowsOfRun::open(folder, run)?;
-    let places = Places::find(rows.header())?;
+    let columns = PartColumns::find(rows.header())?;
     let (mut all, mut durations) = (Vec::new(), Vec::new());
     rows.each(|line| {
-        let (part, heard) = places.read(line, clients)?;
+        let (part, heard) = columns.read(line, clients)?;
         if adaptive && part.tau > 0 && matches!(part.outcome, Outcome::Used | Outcome::Late) {
             durations.push((heard, part.end() - part.at));
         }

@@ -3,7 +3,7 @@
 use super::parts::Part;
 use super::rates;
 use super::times::{Coming, Dues};
-use super::trips::{Cell, Terms, lost_at};
+use super::trips::{PartConditions, TraceCell, lost_at};
 use crate::client::ClientSide;
 use crate::clock::{SimTime, Span};
 use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
@@ -11,7 +11,7 @@ use crate::policy::Sent;
 use crate::record::{Leg, Outcome};
 use gruppetto_trace::{Change, Compute, Recording};
 
-/// Tells what devices were like.
+/// Works out what devices were like.
 pub(super) struct Player<'a> {
     pub payload: Payload,
     pub client_side: &'a ClientSide,
@@ -25,45 +25,47 @@ impl Player<'_> {
     /// The recording of a client that took part so often.
     pub(super) fn device(&self, client: u32, parts: &[Part], comings: &[Coming]) -> Recording {
         let nominal = &self.client_side.fleet.devices[client as usize];
-        let terms = Terms { payload: self.payload, nominal, due: None, steps: None };
-        let mut cells: Vec<(u64, Cell)> = Vec::new();
-        cells.extend(comings.iter().map(|coming| (coming.at, Cell::There(coming.there))));
+        let conditions = PartConditions { payload: self.payload, nominal, due: None, steps: None };
+        let mut cells: Vec<(u64, TraceCell)> = Vec::new();
+        cells.extend(comings.iter().map(|coming| (coming.at, TraceCell::There(coming.there))));
         for (index, part) in parts.iter().enumerate() {
             let key = if self.one_by_one { index as u64 + 1 } else { u64::from(part.round) };
             let (round, now) = (u64::from(part.round), SimTime::from_nanos(part.at));
             let sent = Sent { client, round, now, deadline: None, key };
             let steps = self.client_side.workload.steps(sent, nominal.step);
-            let terms = Terms { due: self.dues.of_round(part.round), steps, ..terms };
+            let conditions =
+                PartConditions { due: self.dues.of_round(part.round), steps, ..conditions };
             let from = cells.len();
-            terms.tell(part, &mut cells);
+            conditions.add_cells(part, &mut cells);
             // What would have come after it was asked again did not.
             let next = parts.get(index + 1).map_or(u64::MAX, |next| next.at);
-            let mut told = cells.split_off(from);
-            told.retain(|(at, _)| *at < next);
+            let mut new = cells.split_off(from);
+            new.retain(|(at, _)| *at < next);
             if index > 0 && is_sent_at_once(&parts[index - 1]) && parts[index - 1].end() == part.at
             {
                 // An upload that took no time must find no limit at this instant.
-                let known =
-                    |(at, cell): &&mut (u64, Cell)| *at == part.at && matches!(cell, Cell::Up(_));
-                told.iter_mut().filter(known).for_each(|(at, _)| *at += 1);
-                cells.push((part.at, Cell::Up(NO_LIMIT)));
+                let known = |(at, cell): &&mut (u64, TraceCell)| {
+                    *at == part.at && matches!(cell, TraceCell::Up(_))
+                };
+                new.iter_mut().filter(known).for_each(|(at, _)| *at += 1);
+                cells.push((part.at, TraceCell::Up(NO_LIMIT)));
             }
-            cells.append(&mut told);
+            cells.append(&mut new);
             if let Some(link) = self.cut_off(part).filter(|_| next == u64::MAX) {
-                cells.retain(|(at, cell)| *at <= part.end() || matches!(cell, Cell::There(_)));
+                cells.retain(|(at, cell)| *at <= part.end() || matches!(cell, TraceCell::There(_)));
                 cells.push((part.end(), link));
             } else if part.is_lost() && !goes(comings, part.end()) {
-                cells.push((lost_at(part), Cell::Lost));
+                cells.push((lost_at(part), TraceCell::Lost));
             }
         }
-        let knows = |is: fn(&Cell) -> bool| cells.iter().any(|(_, cell)| is(cell));
+        let knows = |is: fn(&TraceCell) -> bool| cells.iter().any(|(_, cell)| is(cell));
         let mut usual = Vec::new();
-        if !knows(|cell| matches!(cell, Cell::Step(_))) {
-            usual.push((0, Cell::Step(nominal.step.nanos())));
-            usual.push((0, Cell::Up(terms.usual_upload())));
+        if !knows(|cell| matches!(cell, TraceCell::Step(_))) {
+            usual.push((0, TraceCell::Step(nominal.step.nanos())));
+            usual.push((0, TraceCell::Up(conditions.usual_upload())));
         }
-        if !knows(|cell| matches!(cell, Cell::Down(_))) {
-            usual.push((0, Cell::Down(terms.usual_download())));
+        if !knows(|cell| matches!(cell, TraceCell::Down(_))) {
+            usual.push((0, TraceCell::Down(conditions.usual_download())));
         }
         usual.append(&mut cells);
         usual.sort_by_key(|(at, _)| *at);
@@ -72,14 +74,14 @@ impl Player<'_> {
     }
 
     /// The link that is gone for good, if that is why a client was lost.
-    fn cut_off(&self, part: &Part) -> Option<Cell> {
+    fn cut_off(&self, part: &Part) -> Option<TraceCell> {
         let (end, client) = (SimTime::from_nanos(part.end()), part.client);
         let (direction, at, gone) = match (part.outcome, part.leg) {
             (Outcome::Offline, Leg::Download) => {
                 let sent = end.before(self.client_side.latency(client)).unwrap_or(SimTime::ZERO);
-                (Direction::Down, sent, Cell::Down(0))
+                (Direction::Down, sent, TraceCell::Down(0))
             }
-            (Outcome::Offline, Leg::Upload) => (Direction::Up, end, Cell::Up(0)),
+            (Outcome::Offline, Leg::Upload) => (Direction::Up, end, TraceCell::Up(0)),
             _ => return None,
         };
         let is_dead = self.client_side.link_cap(client, direction, at).rate == 0;
@@ -99,26 +101,26 @@ fn goes(comings: &[Coming], at: u64) -> bool {
     comings[from..].iter().take_while(|coming| coming.at == at).any(|coming| !coming.there)
 }
 
-/// Rows of what is said, in the order of time: nothing is said again that holds already. A link that
+/// The rows of the trace, in the order of time. A value is written only when it changes; a link that
 /// never had a limit is left out.
-fn changes(cells: &[(u64, Cell)]) -> Vec<Change> {
-    let limited = |of: fn(&Cell) -> Option<u64>| {
+fn changes(cells: &[(u64, TraceCell)]) -> Vec<Change> {
+    let limited = |of: fn(&TraceCell) -> Option<u64>| {
         cells.iter().filter_map(|(_, cell)| of(cell)).any(|rate| rate != NO_LIMIT)
     };
-    let up = limited(|cell| if let Cell::Up(rate) = cell { Some(*rate) } else { None });
-    let down = limited(|cell| if let Cell::Down(rate) = cell { Some(*rate) } else { None });
+    let up = limited(|cell| if let TraceCell::Up(rate) = cell { Some(*rate) } else { None });
+    let down = limited(|cell| if let TraceCell::Down(rate) = cell { Some(*rate) } else { None });
     let mut changes: Vec<Change> = Vec::new();
     let mut now = Change::default();
     for here in cells.chunk_by(|one, next| one.0 == next.0) {
         let mut next = Change { lost: false, ..now };
         for (_, cell) in here {
             match *cell {
-                Cell::Step(nanos) => next.compute = Some(Compute::Step(nanos as f64)),
-                Cell::Up(rate) if up => next.up = Some(rates::told(rate)),
-                Cell::Down(rate) if down => next.down = Some(rates::told(rate)),
-                Cell::Up(_) | Cell::Down(_) => {}
-                Cell::There(there) => next.available = Some(there),
-                Cell::Lost => next.lost = true,
+                TraceCell::Step(nanos) => next.compute = Some(Compute::Step(nanos as f64)),
+                TraceCell::Up(rate) if up => next.up = Some(rates::told(rate)),
+                TraceCell::Down(rate) if down => next.down = Some(rates::told(rate)),
+                TraceCell::Up(_) | TraceCell::Down(_) => {}
+                TraceCell::There(there) => next.available = Some(there),
+                TraceCell::Lost => next.lost = true,
             }
         }
         let available = next.available.filter(|_| next.available != now.available);

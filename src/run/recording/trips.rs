@@ -10,30 +10,30 @@ use crate::clock::{SimTime, Span};
 use crate::device::{Device, Payload, RoundTask, STEP};
 use crate::record::{Leg, Outcome};
 
-/// What a row says.
+/// What a row of the trace says of the device, from its instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(super) enum TraceCell {
     /// Nanoseconds of a step.
     Step(u64),
     /// Bits per second.
     Up(u64),
     /// Bits per second.
     Down(u64),
-    /// Whether the device is there.
+    /// Whether the device is available.
     There(bool),
-    /// What it is doing is lost.
+    /// The work in progress is lost.
     Lost,
 }
 
-/// What is known of a participation from elsewhere than its row.
+/// The conditions of a participation, which its row in `clients.csv` does not contain.
 #[derive(Clone, Copy)]
-pub(super) struct Terms<'a> {
+pub(super) struct PartConditions<'a> {
     pub payload: Payload,
-    /// The device that the scenario gave the client: what a row does not tell is as it says.
+    /// The device that the scenario gave the client: its values hold where a row has none.
     pub nominal: &'a Device,
-    /// When it had to be back.
+    /// When its update had to be at the server.
     pub due: Option<u64>,
-    /// The steps it meant to make; `None`: as many as fit.
+    /// The steps it was to make; `None`: as many as fit.
     pub steps: Option<u64>,
 }
 
@@ -47,9 +47,9 @@ struct Way {
     tau: u64,
 }
 
-impl Terms<'_> {
-    /// Tells of a participation: at which instants what is to be said.
-    pub(super) fn tell(&self, part: &Part, cells: &mut Vec<(u64, Cell)>) {
+impl PartConditions<'_> {
+    /// Adds the cells of a participation to the trace, each with its instant.
+    pub(super) fn add_cells(&self, part: &Part, cells: &mut Vec<(u64, TraceCell)>) {
         let [start, downloaded, computed] = [part.at, part.downloaded(), part.computed()];
         let way = Way { start, downloaded, computed, arrives: part.end(), tau: part.tau };
         // The instant after which it must still be on its way.
@@ -85,7 +85,7 @@ impl Terms<'_> {
     }
 
     /// One that comes to its end after τ steps.
-    fn whole(&self, way: Way, cells: &mut Vec<(u64, Cell)>) {
+    fn whole(&self, way: Way, cells: &mut Vec<(u64, TraceCell)>) {
         let Way { start, downloaded, mut computed, arrives, tau } = way;
         let bits = self.payload.up;
         self.down(start, downloaded - start, cells);
@@ -107,10 +107,10 @@ impl Terms<'_> {
                     if arrives > computed {
                         known = Rates::of(bits, due - begun - step).fastest();
                     }
-                    cells.push((start, Cell::Step(step)));
-                    let rest = Cell::Step(slower(step, computed - begun - 1));
+                    cells.push((start, TraceCell::Step(step)));
+                    let rest = TraceCell::Step(slower(step, computed - begun - 1));
                     cells.push((begun + 1, rest));
-                    cells.push((start, Cell::Up(known)));
+                    cells.push((start, TraceCell::Up(known)));
                     self.up(computed, upload, cells);
                     return;
                 }
@@ -123,37 +123,37 @@ impl Terms<'_> {
             let left = due.saturating_sub(computed);
             known = Rates::of(bits, left).fastest();
             if stops_early {
-                cells.push((computed, Cell::Step(left.saturating_add(1))));
+                cells.push((computed, TraceCell::Step(left.saturating_add(1))));
             }
         }
-        cells.push((start, Cell::Up(known)));
+        cells.push((start, TraceCell::Up(known)));
         self.up(computed, upload, cells);
         let (step, longer) = ((computed - downloaded) / tau, (computed - downloaded) % tau);
-        cells.push((start, Cell::Step(step)));
+        cells.push((start, TraceCell::Step(step)));
         if longer > 0 {
-            cells.push((downloaded + step * (tau - longer), Cell::Step(step + 1)));
+            cells.push((downloaded + step * (tau - longer), TraceCell::Step(step + 1)));
         }
         if let Some(due) = self.due.filter(|_| stops_early && !late) {
             let left = due.saturating_sub(computed.saturating_add(duration(bits, known)));
             if left >= step + u64::from(longer > 0) {
                 // Another such step would fit: the one it would have made next did not.
-                cells.push((computed, Cell::Step(left + 1)));
+                cells.push((computed, TraceCell::Step(left + 1)));
             }
         }
     }
 
     /// One that found that not even a step would fit.
-    fn no_step(&self, way: Way, cells: &mut Vec<(u64, Cell)>) {
+    fn no_step(&self, way: Way, cells: &mut Vec<(u64, TraceCell)>) {
         self.down(way.start, way.downloaded - way.start, cells);
         let upload = self.usual_upload();
-        cells.push((way.start, Cell::Up(upload)));
+        cells.push((way.start, TraceCell::Up(upload)));
         let left = self.due.unwrap_or(0).saturating_sub(way.downloaded);
         let too_long = left.saturating_sub(duration(self.payload.up, upload)).saturating_add(1);
-        cells.push((way.start, Cell::Step(self.nominal.step.nanos().max(too_long))));
+        cells.push((way.start, TraceCell::Step(self.nominal.step.nanos().max(too_long))));
     }
 
     /// One that is computing at the instant `last`, at which its row ends.
-    fn in_the_middle(&self, way: Way, last: u64, cells: &mut Vec<(u64, Cell)>) {
+    fn in_the_middle(&self, way: Way, last: u64, cells: &mut Vec<(u64, TraceCell)>) {
         let Way { start, downloaded, .. } = way;
         let (usual, needed) = (self.nominal.step.nanos().max(1), last.saturating_add(1));
         let mut upload = self.usual_upload();
@@ -183,21 +183,22 @@ impl Terms<'_> {
             }
         };
         self.down(start, downloaded - start, cells);
-        cells.push((start, Cell::Up(upload)));
-        cells.push((start, Cell::Step(step)));
+        cells.push((start, TraceCell::Up(upload)));
+        cells.push((start, TraceCell::Step(step)));
     }
 
     /// A download that takes so long, from `start` on.
-    fn down(&self, start: u64, nanos: u64, cells: &mut Vec<(u64, Cell)>) {
+    fn down(&self, start: u64, nanos: u64, cells: &mut Vec<(u64, TraceCell)>) {
         let rates = Rates::of(self.payload.down, nanos);
-        cells.push((start, Cell::Down(rates.first)));
-        cells.extend(rates.then.map(|(at, rate)| (start.saturating_add(at), Cell::Down(rate))));
+        cells.push((start, TraceCell::Down(rates.first)));
+        cells
+            .extend(rates.then.map(|(at, rate)| (start.saturating_add(at), TraceCell::Down(rate))));
     }
 
     /// An upload from `start` on.
-    fn up(&self, start: u64, rates: Rates, cells: &mut Vec<(u64, Cell)>) {
-        cells.push((start, Cell::Up(rates.first)));
-        cells.extend(rates.then.map(|(at, rate)| (start.saturating_add(at), Cell::Up(rate))));
+    fn up(&self, start: u64, rates: Rates, cells: &mut Vec<(u64, TraceCell)>) {
+        cells.push((start, TraceCell::Up(rates.first)));
+        cells.extend(rates.then.map(|(at, rate)| (start.saturating_add(at), TraceCell::Up(rate))));
     }
 
     /// The downlink of the device that the scenario gave the client, latency included.

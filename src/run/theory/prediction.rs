@@ -1,6 +1,6 @@
 //! What is predicted of a variant, as it is printed and as JSON has it.
 
-use crate::run::Known;
+use crate::run::KnownConstants;
 use crate::theory::{ErrorBound, FedProx, ProxPoint};
 use serde::Serialize;
 
@@ -52,13 +52,13 @@ pub struct Prediction {
     /// The constraint ηL ≤ ½ min{1/(max‖a‖₁√(2β²+1)), 1/τ_eff}.
     pub lr_limit: LrLimit,
     /// Constants of the problem, and where they come from.
-    pub constants: Known,
+    pub constants: KnownConstants,
     /// What the theorems do not cover, so that nothing is bounded.
     pub not_covered: Vec<&'static str>,
     /// What multiplies the constants in the four terms of the bound.
-    pub coefficients: Option<Terms>,
+    pub coefficients: Option<BoundTerms>,
     /// The bound, where all constants are known.
-    pub bound: Option<Terms>,
+    pub bound: Option<BoundTerms>,
     /// Theorem 2, where all constants are known.
     pub true_bound: Option<TruthTerms>,
     pub prox: BestProx,
@@ -89,7 +89,7 @@ pub struct LrLimit {
 
 /// The four terms of Theorem 1 with their constants (eq. final_fixed_lr, appendix C.6).
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Terms {
+pub struct BoundTerms {
     /// 4[F̃(x₀) − F̃_inf]/(ητ_effT).
     pub distance: f64,
     /// 4ηLσ²A/m.
@@ -100,10 +100,10 @@ pub struct Terms {
     pub dissimilarity_drift: f64,
 }
 
-impl From<ErrorBound> for Terms {
+impl From<ErrorBound> for BoundTerms {
     fn from(bound: ErrorBound) -> Self {
         let ErrorBound { distance, noise, noise_drift, dissimilarity_drift } = bound;
-        Terms { distance, noise, noise_drift, dissimilarity_drift }
+        BoundTerms { distance, noise, noise_drift, dissimilarity_drift }
     }
 }
 

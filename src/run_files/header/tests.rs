@@ -1,7 +1,7 @@
 //! A made-up table, written and read again.
 
 use super::*;
-use crate::run_files::{Cell, RunKey, Value};
+use crate::run_files::{CellValue, RunKey, WrittenColumn};
 
 struct Pets;
 
@@ -14,19 +14,18 @@ struct Pet {
 }
 
 /// A column of every kind, and more of them than the writer knows one by one.
-impl Table for Pets {
+impl RunTable for Pets {
     const FILE: &'static str = "pets.csv";
     type Row<'a> = Pet;
-    const CELLS: &'static [Cell<Self>] = {
-        const AGE: Cell<Pets> = Cell::new("age", Value::Integer(|pet| pet.age), "age in years");
+    const WRITTEN: &'static [WrittenColumn<Self>] = {
+        const AGE: WrittenColumn<Pets> =
+            WrittenColumn::new("age", CellValue::Integer(|pet| pet.age), "age in years");
         &[
-            Cell::new("name", Value::Text(|pet| &pet.name), "what it listens to"),
+            WrittenColumn::new("name", CellValue::Text(|pet| &pet.name), "what it listens to"),
             AGE,
-            Cell::new("weight", Value::Float(|pet| pet.weight), "in kilograms"),
-            Cell::new("speed", Value::OptionalFloat(|pet| pet.speed), "if it runs"),
-            Cell::new("born", Value::Seconds(|pet| pet.born), "when"),
-            AGE,
-            AGE,
+            WrittenColumn::new("weight", CellValue::Float(|pet| pet.weight), "in kilograms"),
+            WrittenColumn::new("speed", CellValue::OptionalFloat(|pet| pet.speed), "if it runs"),
+            WrittenColumn::new("born", CellValue::Seconds(|pet| pet.born), "when"),
             AGE,
             AGE,
             AGE,
@@ -57,7 +56,9 @@ impl Table for Pets {
             AGE,
             AGE,
             AGE,
-            Cell::new("last", Value::Text(|_| "end"), "the last column"),
+            AGE,
+            AGE,
+            WrittenColumn::new("last", CellValue::Text(|_| "end"), "the last column"),
         ]
     };
 }
@@ -83,7 +84,7 @@ fn what_is_written_is_read_by_name() {
     let age = u64::MAX;
     assert!(line.starts_with(&format!("home,7,rex,{age},0.30000000000000004,,1.000000020,{age},")));
     assert!(line.ends_with(&format!(",{age},end\n")), "{line}");
-    let mut header = Header::<Pets>::new(Path::new("pets.csv"), &Pets::header());
+    let mut header = TableHeader::<Pets>::new(Path::new("pets.csv"), &Pets::header());
     let (variant, seed) = (header.find::<str>("variant").unwrap(), header.find("seed").unwrap());
     let (name, speed) = (header.find::<str>("name").unwrap(), header.find("speed").unwrap());
     let (born, weight) = (header.find("born").unwrap(), header.find("weight").unwrap());
@@ -126,7 +127,7 @@ fn seconds_are_read_to_the_nanosecond() {
 
 #[test]
 fn what_is_found_is_shown_in_one_short_line() {
-    let mut header = Header::<Pets>::new(Path::new("pets.csv"), "seed,name");
+    let mut header = TableHeader::<Pets>::new(Path::new("pets.csv"), "seed,name");
     let seed = header.find::<u64>("seed").unwrap();
     let text = format!("\u{1b}[2J{},rex", "x".repeat(100));
     let line = header.line(&text, Some(3)).unwrap();

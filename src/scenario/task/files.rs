@@ -3,8 +3,8 @@
 use super::learning::FilesTask;
 use super::{Found, Given, MOST_PARAMETERS};
 use crate::data::{
-    Augment, Backend, Cost, DataError, Dataset, Init, KNOWN, Known, Loss, ModelConfig, Places,
-    TableConfig,
+    Augment, Backend, Cost, DataError, DataFolders, Dataset, Init, KNOWN, KnownDataset, Loss,
+    ModelConfig, TableConfig,
 };
 use crate::scenario::error::ScenarioError;
 use crate::scenario::section::Section;
@@ -22,7 +22,7 @@ pub(in crate::scenario) struct Shelf(RefCell<Vec<(Wanted, Arc<Dataset>)>>);
 /// What was asked for.
 #[derive(Clone, PartialEq)]
 enum Wanted {
-    Images(&'static str, Places),
+    Images(&'static str, DataFolders),
     Table(TableConfig),
 }
 
@@ -34,7 +34,7 @@ impl Shelf {
         }
         let data = Arc::new(match &wanted {
             Wanted::Images(name, places) => {
-                let known = Known::named(name).expect("only known names are asked for");
+                let known = KnownDataset::named(name).expect("only known names are asked for");
                 known.load(places)?
             }
             Wanted::Table(config) => config.load()?,
@@ -46,7 +46,7 @@ impl Shelf {
 
 /// Which of the two kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum FileTaskKind {
     Images,
     Table,
 }
@@ -63,7 +63,7 @@ pub(super) fn read_images(
     section: &mut Section<'_>,
     given: &Given<'_>,
 ) -> Result<Found, ScenarioError> {
-    read(section, Format::Images, given)
+    read(section, FileTaskKind::Images, given)
 }
 
 /// Reads the keys of a task of a table.
@@ -71,13 +71,13 @@ pub(super) fn read_table(
     section: &mut Section<'_>,
     given: &Given<'_>,
 ) -> Result<Found, ScenarioError> {
-    read(section, Format::Table, given)
+    read(section, FileTaskKind::Table, given)
 }
 
 /// Reads the keys of such a task, and the number of clients that follows.
 fn read(
     section: &mut Section<'_>,
-    format: Format,
+    format: FileTaskKind,
     given: &Given<'_>,
 ) -> Result<Found, ScenarioError> {
     let Given { clients, desk } = given;
@@ -85,21 +85,21 @@ fn read(
     let model = model_at.map_or(Ok(ModelConfig::Softmax), model::read)?;
     let backend = model::read_backend(section, &model, model_at)?;
     let augment = match format {
-        Format::Images => read_augment(section, backend)?,
-        Format::Table => Augment::None,
+        FileTaskKind::Images => read_augment(section, backend)?,
+        FileTaskKind::Table => Augment::None,
     };
     let partition_at = section.get("partition");
     let mut spread = section.open_in("partition")?;
     let (wanted, at) = match format {
-        Format::Images => wanted_images(section)?,
-        Format::Table => wanted_table(section, &mut spread, &model)?,
+        FileTaskKind::Images => wanted_images(section)?,
+        FileTaskKind::Table => wanted_table(section, &mut spread, &model)?,
     };
     let data = desk.shelf.get(wanted).map_err(|error| told(at, &error))?;
     let (clients_at, asked) = clients.unzip();
     let (partition, number) = partition::read(&mut spread, &data, clients_at, asked)?;
     spread.finish(match format {
-        Format::Images => "with kind = \"images\"",
-        Format::Table => "here",
+        FileTaskKind::Images => "with kind = \"images\"",
+        FileTaskKind::Table => "here",
     })?;
     let blame = partition_at.or(clients_at).unwrap_or(at);
     partition::check(&partition, &data, number, desk.seeds.clone(), blame)?;
@@ -116,8 +116,8 @@ fn wanted_images<'a>(section: &mut Section<'a>) -> Result<(Wanted, &'a Node), Sc
     let name = node.one_of("task.dataset", "data set", &names)?;
     let path = section.get("path");
     let places = match path {
-        Some(path) => Places::Only(PathBuf::from(path.text()?)),
-        None => Places::usual(),
+        Some(path) => DataFolders::Only(PathBuf::from(path.text()?)),
+        None => DataFolders::usual(),
     };
     Ok((Wanted::Images(name, places), path.unwrap_or(node)))
 }

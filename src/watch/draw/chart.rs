@@ -1,7 +1,7 @@
 //! The curves of all runs over simulated time.
 
 use super::{coloured, panel};
-use crate::report::{Style as Ink, number};
+use crate::report::{TextStyle, number};
 use crate::watch::event::time;
 use crate::watch::measure::Measure;
 use crate::watch::state::State;
@@ -17,15 +17,21 @@ const MOST: usize = 24;
 const COLOURS: [Color; 6] =
     [Color::Cyan, Color::Yellow, Color::Magenta, Color::Green, Color::Red, Color::Blue];
 
-/// A curve that is to be drawn.
-struct Drawn {
+/// A curve of the chart.
+struct DrawnCurve {
     name: String,
     variant: usize,
     points: Vec<(f64, f64)>,
     is_shown: bool,
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, view: &View, ink: Ink) {
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    view: &View,
+    text_style: TextStyle,
+) {
     let Some(measure) = view.measure(state) else {
         let text = "no round has closed yet";
         frame.render_widget(Paragraph::new(text).block(panel("curves".into())), area);
@@ -68,7 +74,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, view: &View
         above if above > curves.len() => LegendPosition::BottomRight,
         _ => LegendPosition::TopRight,
     };
-    let chart = Chart::new(curves.iter().map(|curve| dataset(curve, ink)).collect())
+    let chart = Chart::new(curves.iter().map(|curve| dataset(curve, text_style)).collect())
         .block(panel(name))
         .x_axis(Axis::default().bounds([0.0, end]).labels(times).style(dim))
         .y_axis(Axis::default().bounds([low, high]).labels(values).style(dim))
@@ -78,7 +84,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, view: &View
 }
 
 /// The newest runs and the one that is shown, which is drawn last: on top of the others.
-fn curves(state: &State, view: &View, measure: Measure) -> Vec<Drawn> {
+fn curves(state: &State, view: &View, measure: Measure) -> Vec<DrawnCurve> {
     let variants = state.variants();
     let shown = view.run(state).map(std::ptr::from_ref);
     let newest = state.runs.len().saturating_sub(MOST);
@@ -105,25 +111,25 @@ fn curves(state: &State, view: &View, measure: Measure) -> Vec<Drawn> {
             false => run.variant.clone(),
         };
         named.push(&run.variant);
-        curves.push(Drawn { name, variant, points, is_shown });
+        curves.push(DrawnCurve { name, variant, points, is_shown });
     }
     curves.sort_by_key(|curve| curve.is_shown);
     curves
 }
 
 /// Without colours, all but the curve that is shown are drawn in letters.
-fn dataset(curve: &Drawn, ink: Ink) -> Dataset<'_> {
+fn dataset(curve: &DrawnCurve, text_style: TextStyle) -> Dataset<'_> {
     let letter = char::from(b'a' + (curve.variant % 26) as u8);
-    let (marker, kind, name) = match ink {
-        Ink::Colour => (Marker::Braille, GraphType::Line, curve.name.clone()),
-        Ink::Plain if curve.is_shown => {
+    let (marker, kind, name) = match text_style {
+        TextStyle::Colour => (Marker::Braille, GraphType::Line, curve.name.clone()),
+        TextStyle::Plain if curve.is_shown => {
             (Marker::Braille, GraphType::Line, format!("─ {}", curve.name))
         }
-        Ink::Plain => {
+        TextStyle::Plain => {
             (Marker::Custom(letter), GraphType::Scatter, format!("{letter} {}", curve.name))
         }
     };
-    let mut style = coloured(ink, COLOURS[curve.variant % COLOURS.len()]);
+    let mut style = coloured(text_style, COLOURS[curve.variant % COLOURS.len()]);
     if curve.is_shown {
         style = style.add_modifier(Modifier::BOLD);
     }

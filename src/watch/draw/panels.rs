@@ -1,32 +1,32 @@
 //! What is shown of one run.
 
 use super::{coloured, panel};
-use crate::report::Style as Ink;
+use crate::report::TextStyle;
+use crate::watch::display;
 use crate::watch::event::What;
-use crate::watch::run::Run;
+use crate::watch::run::WatchedRun;
 use crate::watch::state::State;
-use crate::watch::words;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline};
 
-pub(super) fn latency(frame: &mut Frame<'_>, area: Rect, state: &State, run: &Run) {
+pub(super) fn latency(frame: &mut Frame<'_>, area: Rect, state: &State, run: &WatchedRun) {
     let dim = Style::new().add_modifier(Modifier::DIM);
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let lines = words::latency_lines(run).into_iter().enumerate().map(|(row, line)| match row {
+    let lines = display::latency_lines(run).into_iter().enumerate().map(|(row, line)| match row {
         0 => Line::styled(line, dim),
         1 => Line::styled(line, bold),
         _ => Line::raw(line),
     });
-    let heading = words::latency_heading(state, run);
+    let heading = display::latency_heading(state, run);
     let paragraph = Paragraph::new(lines.collect::<Vec<_>>()).block(panel(heading));
     frame.render_widget(paragraph, area);
 }
 
-pub(super) fn tau(frame: &mut Frame<'_>, area: Rect, run: &Run, ink: Ink) {
-    let block = panel(words::tau_heading(run));
+pub(super) fn tau(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text_style: TextStyle) {
+    let block = panel(display::tau_heading(run));
     let inside = block.inner(area);
     frame.render_widget(block, area);
     let [above, axis] =
@@ -44,7 +44,10 @@ pub(super) fn tau(frame: &mut Frame<'_>, area: Rect, run: &Run, ink: Ink) {
     let data: Vec<u64> =
         heights.iter().flat_map(|count| std::iter::repeat_n(*count, breadth)).collect();
     let drawn = Rect { width: data.len() as u16, ..above };
-    frame.render_widget(Sparkline::default().data(data).style(coloured(ink, Color::Cyan)), drawn);
+    frame.render_widget(
+        Sparkline::default().data(data).style(coloured(text_style, Color::Cyan)),
+        drawn,
+    );
     let axis = Rect { width: drawn.width.max(12).min(axis.width), ..axis };
     let dim = Style::new().add_modifier(Modifier::DIM);
     frame.render_widget(Line::styled(first.from.to_string(), dim), axis);
@@ -61,8 +64,8 @@ fn visible(counts: &[u64], rows: u16) -> Vec<u64> {
     counts.iter().map(|count| if *count == 0 { 0 } else { (*count).max(least) }).collect()
 }
 
-pub(super) fn arrivals(frame: &mut Frame<'_>, area: Rect, run: &Run, ink: Ink) {
-    let block = panel(words::arrivals_heading(run));
+pub(super) fn arrivals(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text_style: TextStyle) {
+    let block = panel(display::arrivals_heading(run));
     let inside = block.inner(area);
     frame.render_widget(block, area);
     let [above, below] =
@@ -72,17 +75,17 @@ pub(super) fn arrivals(frame: &mut Frame<'_>, area: Rect, run: &Run, ink: Ink) {
     let arrived: Vec<u64> = recent().map(|(_, arrived)| *arrived).collect();
     let most = recent().map(|(asked, arrived)| *asked.max(arrived)).max().unwrap_or(0);
     let sparkline = Sparkline::default().data(arrived).max(most.max(1));
-    frame.render_widget(sparkline.style(coloured(ink, Color::Cyan)), above);
-    let lines = vec![Line::raw(words::heard(run)), Line::raw(words::outcomes(run))];
+    frame.render_widget(sparkline.style(coloured(text_style, Color::Cyan)), above);
+    let lines = vec![Line::raw(display::heard(run)), Line::raw(display::outcomes(run))];
     frame.render_widget(Paragraph::new(lines), below);
 }
 
-pub(super) fn events(frame: &mut Frame<'_>, area: Rect, run: &Run, ink: Ink) {
+pub(super) fn events(frame: &mut Frame<'_>, area: Rect, run: &WatchedRun, text_style: TextStyle) {
     let room = usize::from(area.height.saturating_sub(1));
     let lines = run.events.last(room).into_iter().map(|event| {
         let style = match &event.what {
-            What::End { .. } => coloured(ink, Color::Green),
-            what if what.is_trouble() => coloured(ink, Color::Yellow),
+            What::End { .. } => coloured(text_style, Color::Green),
+            what if what.is_trouble() => coloured(text_style, Color::Yellow),
             _ => Style::new(),
         };
         Line::from(Span::styled(event.to_string(), style))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::run_files::{Header, Summary};
+use crate::run_files::{Summary, TableHeader};
 use crate::watch::rows::{ClientReader, RoundReader};
 use crate::watch::view::Wish;
 use ratatui::Terminal;
@@ -13,8 +13,9 @@ const CLIENTS: &str = "variant,seed,round,client,class,tau,dispatched_ns,downloa
 
 /// Two variants of twenty rounds, ten clients in each, one of them late.
 fn example() -> State {
-    let mut rounds = RoundReader::new(Header::new(Path::new("rounds.csv"), ROUNDS)).unwrap();
-    let mut clients = ClientReader::new(Header::new(Path::new("clients.csv"), CLIENTS)).unwrap();
+    let mut rounds = RoundReader::new(TableHeader::new(Path::new("rounds.csv"), ROUNDS)).unwrap();
+    let mut clients =
+        ClientReader::new(TableHeader::new(Path::new("clients.csv"), CLIENTS)).unwrap();
     let mut state = State { has_clients: true, ..State::default() };
     for (variant, speed) in [("fedavg", 0.02), ("fednova", 0.04)] {
         for round in 1..=20u64 {
@@ -48,9 +49,9 @@ fn example() -> State {
     state
 }
 
-fn screen(width: u16, height: u16, state: &State, view: &View, ink: Ink) -> String {
+fn screen(width: u16, height: u16, state: &State, view: &View, text_style: TextStyle) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, state, view, ink)).unwrap();
+    terminal.draw(|frame| draw(frame, state, view, text_style)).unwrap();
     let buffer = terminal.backend().buffer();
     let rows = buffer.content().chunks(usize::from(width));
     rows.map(|row| {
@@ -62,14 +63,14 @@ fn screen(width: u16, height: u16, state: &State, view: &View, ink: Ink) -> Stri
 
 #[test]
 fn eighty_columns_hold_everything() {
-    let text = screen(80, 24, &example(), &View::default(), Ink::Colour);
+    let text = screen(80, 24, &example(), &View::default(), TextStyle::Colour);
     let expected = include_str!("80x24.txt");
     assert_eq!(text, expected, "\n{text}");
 }
 
 #[test]
 fn a_screen_that_is_too_small_says_so() {
-    let text = screen(30, 4, &example(), &View::default(), Ink::Plain);
+    let text = screen(30, 4, &example(), &View::default(), TextStyle::Plain);
     assert_eq!(text, "Please make this at least 40 ×\n12; q quits.\n\n\n");
 }
 
@@ -83,7 +84,7 @@ fn any_size_and_any_state_can_be_drawn() {
             for (width, height) in
                 (0..130).step_by(7).flat_map(|w| (0..60).step_by(3).map(move |h| (w, h)))
             {
-                screen(width + 1, height + 1, &state, view, Ink::Colour);
+                screen(width + 1, height + 1, &state, view, TextStyle::Colour);
             }
         }
     }
@@ -91,24 +92,24 @@ fn any_size_and_any_state_can_be_drawn() {
 
 #[test]
 fn narrow_screens_show_the_most_telling() {
-    let text = screen(40, 24, &example(), &View::default(), Ink::Plain);
+    let text = screen(40, 24, &example(), &View::default(), TextStyle::Plain);
     for part in ["example · running", "train_loss", "p99", "last events"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(!text.contains("local steps"), "there is no room\n{text}");
-    let text = screen(40, 12, &example(), &View::default(), Ink::Plain);
+    let text = screen(40, 12, &example(), &View::default(), TextStyle::Plain);
     assert!(text.contains("train_loss") && !text.contains("p99"), "{text}");
 }
 
 #[test]
 fn nothing_is_coloured_without_colours() {
     let state = example();
-    for ink in [Ink::Plain, Ink::Colour] {
+    for text_style in [TextStyle::Plain, TextStyle::Colour] {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        terminal.draw(|frame| draw(frame, &state, &View::default(), ink)).unwrap();
+        terminal.draw(|frame| draw(frame, &state, &View::default(), text_style)).unwrap();
         let cells = terminal.backend().buffer().content();
         let coloured = cells.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
-        assert_eq!(coloured, ink == Ink::Colour);
+        assert_eq!(coloured, text_style == TextStyle::Colour);
     }
 }
 
@@ -117,7 +118,7 @@ fn keys_change_what_is_seen() {
     let (state, mut view) = (example(), View::default());
     let mut after = |wish| {
         view.grant(wish, &state);
-        screen(80, 24, &state, &view, Ink::Plain)
+        screen(80, 24, &state, &view, TextStyle::Plain)
     };
     assert!(after(Wish::NextRun).contains("fedavg, seed 1 (chosen)"));
     assert!(after(Wish::NextMeasure).contains("arrived / asked over simulated time"));

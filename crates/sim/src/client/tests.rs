@@ -7,7 +7,7 @@ mod shared_link_round;
 use super::*;
 use crate::clock::Span;
 use crate::compress::Packing;
-use crate::device::{Assign, ClassConfig, ComputeConfig, Demand, FleetConfig, Selection};
+use crate::device::{Assign, ClassConfig, ClientSet, ComputeConfig, Demand, FleetConfig};
 use crate::policy::{Amount, Asked, Batch, Redraw, WorkConfig};
 use crate::random::Dist;
 use crate::solver::{Schedule, Solver};
@@ -89,5 +89,5 @@ fn context() -> ClientContext {
 
 /// What happens to every device and its links from `from` to `until`.
 fn happening(from: SimTime, until: SimTime, slow: f64, link: f64) -> Happening {
-    Happening { whom: Selection::Everyone, from, until, slow, up: link, down: link }
+    Happening { whom: ClientSet::Everyone, from, until, slow, up: link, down: link }
 }

@@ -14,15 +14,15 @@ use std::sync::Arc;
 /// `[task.partition]`: how samples are spread over clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionConfig {
-    /// By which rule.
-    pub scheme: Scheme,
+    /// The rule.
+    pub scheme: PartitionScheme,
     /// No client may have fewer samples than this.
     pub min_size: usize,
 }
 
-/// Rules of spreading.
+/// The rule by which samples are assigned to clients.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scheme {
+pub enum PartitionScheme {
     /// Everybody gets the same number, at random.
     Iid,
     /// Of each class, client i gets a part p_i, with p ~ Dirichlet(α, …, α).
@@ -35,14 +35,14 @@ pub enum Scheme {
     Natural,
 }
 
-impl fmt::Display for Scheme {
+impl fmt::Display for PartitionScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scheme::Iid => f.write_str("iid"),
-            Scheme::Dirichlet(alpha) => write!(f, "dirichlet = {alpha}"),
-            Scheme::Shards(each) => write!(f, "shards = {each}"),
-            Scheme::File(_) => f.write_str("split by a file"),
-            Scheme::Natural => f.write_str("natural"),
+            PartitionScheme::Iid => f.write_str("iid"),
+            PartitionScheme::Dirichlet(alpha) => write!(f, "dirichlet = {alpha}"),
+            PartitionScheme::Shards(each) => write!(f, "shards = {each}"),
+            PartitionScheme::File(_) => f.write_str("split by a file"),
+            PartitionScheme::Natural => f.write_str("natural"),
         }
     }
 }
@@ -88,18 +88,18 @@ impl PartitionConfig {
             return Err(PartitionError::TooMany { clients, least, samples: all });
         }
         let sizes: Vec<u32> = match &self.scheme {
-            Scheme::Iid => even(all, clients).map(|range| range.len() as u32).collect(),
-            Scheme::Dirichlet(alpha) => {
+            PartitionScheme::Iid => even(all, clients).map(|range| range.len() as u32).collect(),
+            PartitionScheme::Dirichlet(alpha) => {
                 let counts = dirichlet::counts(data, clients, *alpha, least, seed)?;
                 let of = |client: usize| counts.iter().map(|class| class[client]).sum();
                 (0..clients).map(of).collect()
             }
-            Scheme::Shards(each) => {
+            PartitionScheme::Shards(each) => {
                 let dealt = deal(all, clients, *each, seed)?;
                 dealt.iter().map(|own| own.iter().map(|range| range.len() as u32).sum()).collect()
             }
-            Scheme::File(indices) => indices.iter().map(|own| own.len() as u32).collect(),
-            Scheme::Natural => {
+            PartitionScheme::File(indices) => indices.iter().map(|own| own.len() as u32).collect(),
+            PartitionScheme::Natural => {
                 let mut sizes = vec![0; clients];
                 let natural = data.clients.as_ref();
                 natural.iter().flat_map(|n| &n.of).for_each(|c| sizes[*c as usize] += 1);
@@ -126,16 +126,16 @@ impl PartitionConfig {
         let all = data.train.len();
         let mut given: Vec<Vec<u32>> = match &self.scheme {
             // A file is taken at its word, the order of its samples included.
-            Scheme::File(indices) => return Ok(indices.to_vec()),
-            Scheme::Iid => {
+            PartitionScheme::File(indices) => return Ok(indices.to_vec()),
+            PartitionScheme::Iid => {
                 let mut order: Vec<u32> = (0..all as u32).collect();
                 shuffle(&mut order, &mut stream(seed, Purpose::Partition, 0, ORDER));
                 even(all, clients).map(|range| order[range].to_vec()).collect()
             }
-            Scheme::Dirichlet(alpha) => {
+            PartitionScheme::Dirichlet(alpha) => {
                 dirichlet::assign(data, clients, *alpha, self.min_size.max(1), seed)?
             }
-            Scheme::Shards(each) => {
+            PartitionScheme::Shards(each) => {
                 let labels = data.train.labels().ok_or(PartitionError::NoClasses)?;
                 let mut sorted: Vec<u32> = (0..all as u32).collect();
                 sorted.sort_by_key(|index| labels[*index as usize]);
@@ -145,7 +145,7 @@ impl PartitionConfig {
                 };
                 dealt.into_iter().map(own).collect()
             }
-            Scheme::Natural => {
+            PartitionScheme::Natural => {
                 let mut given = vec![Vec::new(); clients];
                 let natural = data.clients.iter().flat_map(|natural| &natural.of);
                 natural.enumerate().for_each(|(i, client)| given[*client as usize].push(i as u32));

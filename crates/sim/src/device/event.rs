@@ -1,6 +1,6 @@
 //! `[[event]]`: what a scenario scripts to happen on the way.
 
-use super::script::Selection;
+use super::script::ClientSet;
 use crate::clock::Span;
 use crate::random::{Purpose, shuffle, stream};
 
@@ -97,9 +97,9 @@ impl Whom {
     }
 
     /// The clients that event number `event` selects; `classes` are everybody's.
-    pub fn select(&self, seed: u64, event: usize, classes: &[u16]) -> Selection {
+    pub fn select(&self, seed: u64, event: usize, classes: &[u16]) -> ClientSet {
         if *self == Whom::EVERYONE {
-            return Selection::Everyone;
+            return ClientSet::Everyone;
         }
         let everyone = 0..classes.len() as u32;
         let mut among: Vec<u32> = match &self.among {
@@ -111,7 +111,7 @@ impl Whom {
         if count < among.len() {
             shuffle(&mut among, &mut stream(seed, Purpose::Event, event as u64, 0));
         }
-        Selection::of(classes.len(), among.into_iter().take(count))
+        ClientSet::of(classes.len(), among.into_iter().take(count))
     }
 }
 

@@ -6,7 +6,7 @@
 mod recorded;
 
 use super::episodes::{Alternation, Episode};
-use super::script::Selection;
+use super::script::ClientSet;
 use super::speed_profile::TraceCursor;
 use super::trace_store::TraceStore;
 use crate::clock::{SimTime, Span};
@@ -41,7 +41,7 @@ impl Coming {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absence {
     /// Who.
-    pub whom: Selection,
+    pub whom: ClientSet,
     /// When it begins.
     pub from: SimTime,
     /// When it is over; [`SimTime::NEVER`]: they do not come back.

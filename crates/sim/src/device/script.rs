@@ -1,32 +1,32 @@
-//! What is scripted to happen to devices on the way.
+//! Events that change devices during a run, as the scenario defines them.
 
 use crate::clock::SimTime;
 use std::sync::Arc;
 
-/// Some of the clients.
+/// A set of clients: all or some of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selection {
+pub enum ClientSet {
     /// All of them.
     Everyone,
     /// A bit for every client.
     Some(Arc<[u64]>),
 }
 
-impl Selection {
+impl ClientSet {
     /// Of `clients` clients those in `chosen`.
     pub fn of(clients: usize, chosen: impl IntoIterator<Item = u32>) -> Self {
         let mut bits = vec![0u64; clients.div_ceil(64)];
         for client in chosen {
             bits[client as usize / 64] |= 1 << (client % 64);
         }
-        Selection::Some(bits.into())
+        ClientSet::Some(bits.into())
     }
 
     /// Whether `client` is among them.
     pub fn has(&self, client: u32) -> bool {
         match self {
-            Selection::Everyone => true,
-            Selection::Some(bits) => {
+            ClientSet::Everyone => true,
+            ClientSet::Some(bits) => {
                 bits.get(client as usize / 64).is_some_and(|word| word >> (client % 64) & 1 == 1)
             }
         }
@@ -38,7 +38,7 @@ impl Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Happening {
     /// Whom it happens to.
-    pub whom: Selection,
+    pub whom: ClientSet,
     /// When it begins.
     pub from: SimTime,
     /// When it is over.

@@ -5,7 +5,7 @@ use crate::compress::{Parcel, Residual};
 use crate::device::LegTimes;
 use crate::policy::Asked;
 use crate::record::{ClientRow, Leg, Outcome};
-use crate::solver::State;
+use crate::solver::ControlVector;
 use crate::train::{Model, Ticket};
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
@@ -31,7 +31,7 @@ pub struct Round {
     /// How many share the server's links, at most.
     pub crowd: usize,
     /// What variance reduction gives to everyone asked.
-    pub shared: State,
+    pub shared: ControlVector,
     /// When it closed, once it has.
     pub closed: OnceLock<SimTime>,
 }
@@ -56,7 +56,7 @@ pub struct ClientContext {
     /// number of times it has been.
     pub key: u64,
     /// What variance reduction remembers of it.
-    pub own: State,
+    pub own: ControlVector,
     /// When it goes offline; [`SimTime::NEVER`] if that is not known.
     pub leaves: SimTime,
     /// What error feedback remembers of it.

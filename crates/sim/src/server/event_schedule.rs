@@ -2,7 +2,7 @@
 
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::{
-    Absence, DeviceEffect, Effect, EventConfig, Happening, LrEffect, Selection, When,
+    Absence, ClientSet, DeviceEffect, Effect, EventConfig, Happening, LrEffect, When,
 };
 use crate::participation::Script;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// What an event does, with those whom it selects.
 #[derive(Clone, Debug)]
 enum SelectedEffect {
-    Devices(Selection, DeviceEffect),
+    Devices(ClientSet, DeviceEffect),
     ServerEffect(ServerEffect),
 }
 

@@ -49,17 +49,17 @@ impl VarianceReduction {
     }
 }
 
-/// A vector that is replaced, never changed, so that clients on their way keep what they were
-/// given. `None` is zero.
-pub type State = Option<Arc<Vec<f64>>>;
+/// A vector of variance reduction. It is replaced, never changed, so that clients that are at work
+/// keep what they were given. `None` is zero.
+pub type ControlVector = Option<Arc<Vec<f64>>>;
 
 /// What a client adds to its gradients: `shared − own`.
 #[derive(Clone, Debug, Default)]
 pub struct Correction {
     /// The same for everyone asked in a round.
-    pub shared: State,
+    pub shared: ControlVector,
     /// The client's own.
-    pub own: State,
+    pub own: ControlVector,
 }
 
 impl Correction {
@@ -94,8 +94,8 @@ pub struct Heard<'a> {
 pub struct Controls {
     method: VarianceReduction,
     p: Arc<[f64]>,
-    shared: State,
-    own: Vec<State>,
+    shared: ControlVector,
+    own: Vec<ControlVector>,
     open: Open,
 }
 
@@ -117,12 +117,12 @@ impl Controls {
     }
 
     /// What everyone is given in a round that opens now.
-    pub fn shared(&self) -> State {
+    pub fn shared(&self) -> ControlVector {
         self.shared.clone()
     }
 
     /// What `client` is given of its own.
-    pub fn own(&self, client: u32) -> State {
+    pub fn own(&self, client: u32) -> ControlVector {
         self.own[client as usize].clone()
     }
 

@@ -50,20 +50,22 @@ pub struct Panicked(pub String);
 
 /// A queue of jobs and the threads that help with them.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
     helpers: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+/// The queue of jobs, shared by the threads of a pool.
+struct SharedQueue {
+    state: Mutex<QueueState>,
     changed: Condvar,
     /// Goes up whenever there may be something new to do.
     news: AtomicUsize,
     ahead: usize,
 }
 
+/// The jobs of the queue, and what is known of those that have begun.
 #[derive(Default)]
-struct State {
+struct QueueState {
     queue: BTreeMap<Place, (u64, Work)>,
     submitted: u64,
     /// Begun, and not yet taken or given up.
@@ -76,7 +78,7 @@ struct State {
     closed: bool,
 }
 
-impl State {
+impl QueueState {
     /// Takes a job out of the queue to begin it.
     fn begin(&mut self, place: Place) -> Option<Work> {
         let (_, job) = self.queue.remove(&place)?;
@@ -102,8 +104,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // Jobs run outside the lock and their panics are caught, so it cannot be poisoned by them.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -158,7 +160,7 @@ impl Shared {
 
     /// Tells a helper that there may be something to do, if one is idle: a call that wakes nobody
     /// still costs a call to the system.
-    fn call(&self, state: MutexGuard<'_, State>) {
+    fn call(&self, state: MutexGuard<'_, QueueState>) {
         let wanted = state.idle > 0 && !state.queue.is_empty();
         self.news.fetch_add(1, Ordering::Release);
         drop(state);
@@ -170,7 +172,7 @@ impl Shared {
 
 /// The place a begun job takes until its result is used. It travels with the result, so it is
 /// given back exactly once: when the result is taken, or wherever it is thrown away.
-struct Taken(Arc<Shared>);
+struct Taken(Arc<SharedQueue>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
@@ -186,7 +188,7 @@ impl Pool {
     /// Starts `helpers` threads, which may be none, for results of about `bytes` bytes.
     pub fn new(helpers: usize, bytes: usize) -> std::io::Result<Self> {
         let small = (AHEAD_BYTES / bytes.max(1)).min(WIDEST);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedQueue {
             state: Mutex::default(),
             changed: Condvar::new(),
             news: AtomicUsize::new(0),
@@ -299,7 +301,7 @@ impl Drop for Pool {
 pub struct Ticket<T> {
     result: Option<Receiver<Outcome<T>>>,
     place: Place,
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
 }
 
 impl<T> Ticket<T> {

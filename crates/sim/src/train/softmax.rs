@@ -26,10 +26,11 @@ const PARTS: usize = 32;
 /// The trainer of softmax regression, on data of any origin. Parameters are in the kernel's layout, classes
 /// padded to whole vectors; the padding is and stays zero.
 pub struct SoftmaxTrainer {
-    shared: Arc<Shared>,
+    shared: Arc<SoftmaxProblem>,
 }
 
-struct Shared {
+/// The data and settings of the training, shared by the trainer and its runs.
+struct SoftmaxProblem {
     shape: SoftmaxShape,
     data: Shards,
     batch: usize,
@@ -39,7 +40,7 @@ struct Shared {
     kernels: SegQueue<SoftmaxKernel>,
 }
 
-impl Shared {
+impl SoftmaxProblem {
     fn kernel(&self) -> SoftmaxKernel {
         self.kernels.pop().unwrap_or_else(|| SoftmaxKernel::new(self.shape))
     }
@@ -51,7 +52,7 @@ impl SoftmaxTrainer {
         let shape = SoftmaxShape { features: data.features, classes: data.classes };
         let samples = data.train.iter().map(|shard| shard.y.len()).sum();
         let kernels = SegQueue::new();
-        let shared = Shared { shape, data, batch, seed, samples, kernels };
+        let shared = SoftmaxProblem { shape, data, batch, seed, samples, kernels };
         SoftmaxTrainer { shared: Arc::new(shared) }
     }
 
@@ -62,7 +63,7 @@ impl SoftmaxTrainer {
 
 impl Trainer for SoftmaxTrainer {
     fn description(&self) -> TaskDescription {
-        let Shared { shape: SoftmaxShape { features, classes }, data, .. } = &*self.shared;
+        let SoftmaxProblem { shape: SoftmaxShape { features, classes }, data, .. } = &*self.shared;
         let tested = [Metric::TestAccuracy, Metric::TestLoss];
         let metrics = [Metric::TrainLoss, Metric::GradNorm].into_iter();
         TaskDescription::by_samples(
@@ -184,7 +185,7 @@ fn slice(len: usize, part: usize, parts: usize) -> Range<usize> {
 }
 
 struct SoftmaxRun {
-    shared: Arc<Shared>,
+    shared: Arc<SoftmaxProblem>,
     client: usize,
     model: Arc<Model>,
     w: Vec<f32>,

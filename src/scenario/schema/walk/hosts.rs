@@ -1,6 +1,6 @@
 //! Scenarios that keys are planted into.
 
-use super::super::super::tree::{Entry, Node, Raw, Table as Written, parse_file, parse_value};
+use super::super::super::tree::{KeyValue, Node, ParsedTable, Raw, parse_file, parse_value};
 use super::super::super::{Origin, Source, Where};
 use super::super::super::{Scenario, ScenarioError, read, resolved};
 use super::super::{DIST, Key, Table, join, key, rivals, table};
@@ -225,7 +225,7 @@ pub(super) fn changed(tree: &Node, path: &str, node: Option<Node>) -> Node {
             Some(index) => index,
             None => {
                 let node = Node::empty_table(nowhere(""));
-                written.entries.push(Entry { key: segment.into(), key_at: nowhere(""), node });
+                written.entries.push(KeyValue { key: segment.into(), key_at: nowhere(""), node });
                 written.entries.len() - 1
             }
         };
@@ -234,7 +234,7 @@ pub(super) fn changed(tree: &Node, path: &str, node: Option<Node>) -> Node {
     let written = open(spot);
     let gone = rivals_at(above, name);
     written.entries.retain(|entry| entry.key != name && !gone.contains(&entry.key.as_str()));
-    let entry = node.map(|node| Entry { key: name.into(), key_at: nowhere(name), node });
+    let entry = node.map(|node| KeyValue { key: name.into(), key_at: nowhere(name), node });
     written.entries.extend(entry);
     tree
 }
@@ -245,7 +245,7 @@ fn rivals_at(place: &str, name: &str) -> Vec<&'static str> {
 }
 
 /// The table that a node is, or has first; what is none becomes one.
-fn open(node: &mut Node) -> &mut Written {
+fn open(node: &mut Node) -> &mut ParsedTable {
     let is_list = matches!(&node.value, Raw::Array(nodes) if !nodes.is_empty());
     if is_list {
         let Raw::Array(nodes) = &mut node.value else { unreachable!("just seen") };

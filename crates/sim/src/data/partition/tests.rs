@@ -4,7 +4,7 @@ use super::*;
 use crate::data::NaturalClients;
 use crate::data::dataset::tests::labelled;
 
-fn partition(scheme: Scheme) -> PartitionConfig {
+fn partition(scheme: PartitionScheme) -> PartitionConfig {
     PartitionConfig { scheme, min_size: 1 }
 }
 
@@ -18,7 +18,9 @@ fn histogram(data: &Dataset, own: &[u32]) -> Vec<usize> {
 #[test]
 fn every_sample_goes_to_somebody_and_to_nobody_else() {
     let data = labelled(&[70, 30, 101]);
-    for scheme in [Scheme::Iid, Scheme::Dirichlet(0.5), Scheme::Shards(3)] {
+    for scheme in
+        [PartitionScheme::Iid, PartitionScheme::Dirichlet(0.5), PartitionScheme::Shards(3)]
+    {
         for seed in [1, 2] {
             let config = partition(scheme.clone());
             let given = config.assign(&data, 7, seed).unwrap();
@@ -38,7 +40,7 @@ fn every_sample_goes_to_somebody_and_to_nobody_else() {
 #[test]
 fn iid_is_even() {
     let data = labelled(&[500, 500]);
-    let given = partition(Scheme::Iid).assign(&data, 3, 1).unwrap();
+    let given = partition(PartitionScheme::Iid).assign(&data, 3, 1).unwrap();
     assert_eq!(given.iter().map(Vec::len).collect::<Vec<_>>(), [333, 333, 334]);
     // Binomial(333, ½): four standard deviations are 37.
     for own in &given {
@@ -49,7 +51,7 @@ fn iid_is_even() {
 #[test]
 fn shards_hold_few_labels() {
     let data = labelled(&[100; 10]);
-    let given = partition(Scheme::Shards(2)).assign(&data, 10, 5).unwrap();
+    let given = partition(PartitionScheme::Shards(2)).assign(&data, 10, 5).unwrap();
     for own in &given {
         assert_eq!(own.len(), 100);
         let labels = histogram(&data, own).iter().filter(|count| **count > 0).count();
@@ -62,9 +64,9 @@ fn natural_and_written_partitions_are_taken_as_they_are() {
     let mut data = labelled(&[3, 2]);
     let names = vec!["a".into(), "b".into()];
     data.clients = Some(NaturalClients { of: vec![1, 0, 1, 1, 0], names });
-    let given = partition(Scheme::Natural).assign(&data, 2, 1).unwrap();
+    let given = partition(PartitionScheme::Natural).assign(&data, 2, 1).unwrap();
     assert_eq!(given, [vec![1, 4], vec![0, 2, 3]]);
-    let written = Scheme::File(Arc::new(vec![vec![4, 0], vec![2]]));
+    let written = PartitionScheme::File(Arc::new(vec![vec![4, 0], vec![2]]));
     assert_eq!(partition(written.clone()).assign(&data, 2, 1).unwrap(), [vec![4, 0], vec![2]]);
     let small = PartitionConfig { scheme: written, min_size: 2 }.sizes(&data, 2, 1).unwrap_err();
     assert_eq!(small, PartitionError::TooSmall { client: 1, found: 1, least: 2 });
@@ -73,11 +75,11 @@ fn natural_and_written_partitions_are_taken_as_they_are() {
 #[test]
 fn what_cannot_be_is_refused() {
     let data = labelled(&[5, 5]);
-    let many = PartitionConfig { scheme: Scheme::Iid, min_size: 4 }.sizes(&data, 3, 1);
+    let many = PartitionConfig { scheme: PartitionScheme::Iid, min_size: 4 }.sizes(&data, 3, 1);
     assert_eq!(many, Err(PartitionError::TooMany { clients: 3, least: 4, samples: 10 }));
-    assert!(partition(Scheme::Shards(4)).sizes(&data, 3, 1).is_err());
+    assert!(partition(PartitionScheme::Shards(4)).sizes(&data, 3, 1).is_err());
     // Nearly everything goes to one of two clients: the other hardly ever has four of ten.
-    let unlucky = PartitionConfig { scheme: Scheme::Dirichlet(1e-3), min_size: 3 };
+    let unlucky = PartitionConfig { scheme: PartitionScheme::Dirichlet(1e-3), min_size: 3 };
     let error = unlucky.sizes(&labelled(&[10]), 2, 1).unwrap_err();
     let text = error.to_string();
     for words in ["1000 draws", "seed 1", "dirichlet = 0.001", "2 clients", "min_size = 3"] {
@@ -88,7 +90,7 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn draws_are_repeated_until_everybody_has_enough() {
     let data = labelled(&[200; 10]);
-    let config = PartitionConfig { scheme: Scheme::Dirichlet(0.1), min_size: 40 };
+    let config = PartitionConfig { scheme: PartitionScheme::Dirichlet(0.1), min_size: 40 };
     for seed in 0..20 {
         assert!(config.sizes(&data, 10, seed).unwrap().iter().all(|n| *n >= 40));
     }
@@ -103,7 +105,7 @@ fn sizes_and_skew_are_those_of_the_dirichlet_distribution() {
     let data = labelled(&counts);
     let (m, draws) = (8, 400);
     for alpha in [0.2, 1.0, 20.0] {
-        let config = PartitionConfig { scheme: Scheme::Dirichlet(alpha), min_size: 0 };
+        let config = PartitionConfig { scheme: PartitionScheme::Dirichlet(alpha), min_size: 0 };
         let (mut sum, mut squares, mut skew, mut n) = (0.0, 0.0, 0.0, 0.0);
         for seed in 0..draws {
             // Too small a client is an error here: the rare draws with one would shift the moments.

@@ -48,7 +48,7 @@ proptest! {
         for (from, lasting, whom) in &absences {
             presence.add(
                 Absence {
-                    whom: Selection::of(3, [*whom]),
+                    whom: ClientSet::of(3, [*whom]),
                     from: SimTime::from_nanos(*from),
                     until: SimTime::from_nanos(from + lasting),
                 },
@@ -94,7 +94,7 @@ proptest! {
 fn who_leaves_for_good_is_not_waited_for() {
     let mut presence = Presence::new(1, vec![Coming::Always], &[0, 0, 0], &[]);
     let for_good = |whom: &[u32], from| Absence {
-        whom: Selection::of(3, whom.iter().copied()),
+        whom: ClientSet::of(3, whom.iter().copied()),
         from: SimTime::from_nanos(from),
         until: SimTime::NEVER,
     };
@@ -117,7 +117,7 @@ fn who_is_gone_does_not_come_and_go_and_is_where_it_would_be_when_it_returns() {
     for back in 1..40 {
         let mut plain = Presence::new(1, laws(), &[0], &[trace_cursor]);
         let mut presence = Presence::new(1, laws(), &[0], &[trace_cursor]);
-        let whom = Selection::of(1, [0]);
+        let whom = ClientSet::of(1, [0]);
         let absence = Absence { whom, from: SimTime::ZERO, until: SimTime::NEVER };
         let joins = presence.add(absence, &mut |_| {});
         // One change is in the queue already; behind it nobody waits for anything.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::{
-    Alternation, Compute, Device, Effort, Happening, Point, Selection, TraceCursor, Wire,
+    Alternation, ClientSet, Compute, Device, Effort, Happening, Point, TraceCursor, Wire,
 };
 use crate::random::{Dist, Purpose};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn a_transfer_across_changes_and_an_outage_takes_the_right_time() {
 #[test]
 fn what_overlaps_multiplies_and_concerns_those_it_selects() {
     let happening = |from, until, slow, up| Happening {
-        whom: Selection::of(2, [1]),
+        whom: ClientSet::of(2, [1]),
         from: at(from),
         until: at(until),
         slow,
@@ -170,7 +170,7 @@ fn a_client_decides_by_what_it_knows() {
     assert_eq!((way.tau, way.arrives), (3, at(33 * MS)));
     // From 30 ms on the link is ten times slower: it did not know, and comes late.
     let mut worse = Happening {
-        whom: Selection::Everyone,
+        whom: ClientSet::Everyone,
         from: at(32 * MS),
         until: SimTime::NEVER,
         slow: 1.0,
@@ -190,7 +190,7 @@ fn a_client_decides_by_what_it_knows() {
 #[test]
 fn whoever_loses_its_connection_for_good_is_lost_there() {
     let gone = |down, up, from: u64| Happening {
-        whom: Selection::Everyone,
+        whom: ClientSet::Everyone,
         from: at(from * MS),
         until: SimTime::NEVER,
         slow: 1.0,

@@ -1,4 +1,4 @@
-//! What an inspection says, in words and numbers.
+//! An inspection as text.
 
 use super::heat_map;
 use super::{Glyphs, Inspection};

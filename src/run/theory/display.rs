@@ -1,4 +1,4 @@
-//! A prediction as people read it.
+//! A prediction as text.
 
 use super::{ClientWeight, Outlook, Prediction};
 use crate::report;

@@ -1,10 +1,10 @@
-//! What is said in words, on the screen and in plain text alike.
+//! The texts that the screen and the plain-text snapshot have in common.
 
 use super::event::time;
-use super::run::Run;
+use super::run::WatchedRun;
 use super::spread::SHOWN;
 use super::state::State;
-use super::view::{Choice, View};
+use super::view::{ShownRun, View};
 use crate::record::Outcome;
 use crate::report::number;
 use crate::run_files::Status;
@@ -32,7 +32,7 @@ pub fn status(state: &State) -> String {
 }
 
 /// The name of a run, with its seed where that tells it from others.
-pub fn run_name(state: &State, run: &Run) -> String {
+pub fn run_name(state: &State, run: &WatchedRun) -> String {
     match state.has_seeds() {
         true => format!("{} seed {}", run.variant, run.seed),
         false => run.variant.clone(),
@@ -45,8 +45,8 @@ pub fn title(state: &State, view: &View) -> Vec<String> {
         return vec!["no rows yet".into()];
     };
     let chosen = match view.choice {
-        Choice::Newest => "",
-        Choice::Number(_) => " (chosen)",
+        ShownRun::Newest => "",
+        ShownRun::Number(_) => " (chosen)",
     };
     vec![
         format!("round {}", run.round()),
@@ -57,7 +57,7 @@ pub fn title(state: &State, view: &View) -> Vec<String> {
 }
 
 /// Whose latencies these are.
-pub fn latency_heading(state: &State, run: &Run) -> String {
+pub fn latency_heading(state: &State, run: &WatchedRun) -> String {
     let count = run.percentiles()[0].count;
     match (run.over.is_some(), state.clients_skipped) {
         (true, _) => format!("latency of {count} clients' rounds"),
@@ -68,7 +68,7 @@ pub fn latency_heading(state: &State, run: &Run) -> String {
 }
 
 /// A line with the names of the percentiles and one for every phase.
-pub fn latency_lines(run: &Run) -> Vec<String> {
+pub fn latency_lines(run: &WatchedRun) -> Vec<String> {
     let mut lines = vec![format!(
         "{:8}{:>WIDTH$}{:>WIDTH$}{:>WIDTH$}{:>WIDTH$}",
         "", "p50", "p90", "p99", "max"
@@ -83,7 +83,7 @@ pub fn latency_lines(run: &Run) -> Vec<String> {
 }
 
 /// Local steps: how far they are apart.
-pub fn tau_heading(run: &Run) -> String {
+pub fn tau_heading(run: &WatchedRun) -> String {
     match run.taus.range() {
         Some((least, mean, most)) => {
             format!("local steps τ: {least} to {most}, mean {}", number(mean))
@@ -93,7 +93,7 @@ pub fn tau_heading(run: &Run) -> String {
 }
 
 /// Who came back in the last round.
-pub fn arrivals_heading(run: &Run) -> String {
+pub fn arrivals_heading(run: &WatchedRun) -> String {
     match run.recent.back() {
         Some((asked, arrived)) => format!("arrivals: last {arrived} of {asked}"),
         None => "arrivals".into(),
@@ -101,7 +101,7 @@ pub fn arrivals_heading(run: &Run) -> String {
 }
 
 /// χ² and how busy clients are.
-pub fn heard(run: &Run) -> String {
+pub fn heard(run: &WatchedRun) -> String {
     // Rounding leaves 1e-16 where the truth is 0.
     let chi2 = run.chi2().map(|chi2| if chi2 < 1e-12 { 0.0 } else { chi2 });
     let chi2 = chi2.map_or("-".into(), number);
@@ -110,7 +110,7 @@ pub fn heard(run: &Run) -> String {
 }
 
 /// What became of clients.
-pub fn outcomes(run: &Run) -> String {
+pub fn outcomes(run: &WatchedRun) -> String {
     let some = Outcome::ALL.into_iter().zip(run.outcomes()).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = some
         .map(|(outcome, count)| format!("{} {count}", outcome.name().replace('_', " ")))
