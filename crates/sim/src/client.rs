@@ -4,36 +4,36 @@
 //! training to the pool to be ready by its arrival, and sleeps once. If the script changes while it
 //! is on its way, its times are worked out again from the start: up to that moment it comes out
 //! the same. Under the wall clock it really takes one step after another; [`WallClockRound`] is that loop's
-//! state. Both ask the same device, pace and trip, so they make the same number of steps, but for
-//! what the wall's timing adds. Clients that share the server's links plan one leg at a time
-//! ([`ClientSide::begin_shared_link_round`]).
+//! state. Clients that share the server's links plan one leg at a time
+//! ([`ClientSide::begin_shared_link_round`]). All of them go through the same three legs
+//! ([`RoundTask::legs`]), so they make the same number of steps, but for what the wall's timing and the
+//! other clients add.
 
 mod departure_queue;
+mod devices;
 mod history;
 mod links;
 mod shared_link_round;
 #[cfg(test)]
 mod tests;
+mod training;
 mod wall_clock_round;
 
 pub use departure_queue::DepartureQueue;
 pub use history::DeviceHistory;
 pub use links::LinkCap;
-pub use shared_link_round::{NextLeg, give_up, update_received};
+pub use shared_link_round::{give_up, update_received};
 pub use wall_clock_round::WallClockRound;
 
 use crate::clock::{SimTime, TimeOverflow};
-use crate::compress::{Packer, Parcel};
-use crate::device::{
-    DeviceView, Effort, Fleet, Happening, LegTimes, NO_LIMIT, Pace, Payload, RoundTask,
-    SpeedProfile,
-};
+use crate::compress::Packer;
+use crate::device::{Fleet, LegTimes, Payload, RoundTask, SteadyLegs};
 use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
 use crate::record::{Leg, Outcome};
-use crate::solver::{Correction, Recipe};
-use crate::train::{Job, Model, Ticket, Trainer, Training};
+use crate::solver::Recipe;
+use crate::train::{Trainer, Training};
 use rand::RngExt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -155,14 +155,15 @@ impl ClientSide {
         context: &ClientContext,
     ) -> Result<PlannedRound, TimeOverflow> {
         let client = request.asked.client;
-        let trip = Self::trip(round, request);
+        let task = Self::task(round, request);
         let mut pace = self.pace(client, context.key);
         let (way, broken) = if self.is_steady(client) {
-            (self.fleet.devices[client as usize].leg_times(&trip, &mut pace)?, false)
+            let device = &self.fleet.devices[client as usize];
+            task.legs(&mut SteadyLegs { device, pace: &mut pace })?
         } else {
             let script = self.script.borrow();
             let mut profile = self.profile(client, request.at, &script);
-            self.view(round, client, &mut profile, &mut pace).leg_times(&trip)?
+            task.legs(&mut self.view(round, client, &mut profile, &mut pace))?
         };
         let (mut end, mut cut_off) = (None, broken);
         if broken {
@@ -212,119 +213,6 @@ impl ClientSide {
         }
     }
 
-    /// Whether a client's device is the same all the time.
-    pub fn is_steady(&self, client: u32) -> bool {
-        let class = self.fleet.devices[client as usize].class;
-        !self.fleet.classes[usize::from(class)].varies() && self.script.borrow().is_empty()
-    }
-
-    /// Whether a client may vanish on its way.
-    pub fn may_vanish(&self, client: u32) -> bool {
-        let class = self.fleet.devices[client as usize].class;
-        self.fleet.classes[usize::from(class)].dropout > 0.0
-    }
-
-    /// The steps of a client that has its model since `downloaded`, and when the last is done.
-    pub fn compute(
-        &self,
-        round: &Round,
-        request: &Request,
-        key: u64,
-        downloaded: SimTime,
-    ) -> Result<(u64, SimTime), TimeOverflow> {
-        let client = request.asked.client;
-        let script = self.script.borrow();
-        let mut profile = self.profile(client, downloaded, &script);
-        let mut pace = self.pace(client, key);
-        let mut view = self.view(round, client, &mut profile, &mut pace);
-        view.warmth = view.warmth.map(|warmth| warmth.rested(downloaded));
-        view.steps(&Self::trip(round, request), downloaded)
-    }
-
-    /// A client's device from `now` on.
-    pub fn profile<'a>(
-        &'a self,
-        client: u32,
-        now: SimTime,
-        script: &'a [Happening],
-    ) -> SpeedProfile<'a> {
-        let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
-        let profile = self.links(client, script);
-        match &class.slowdown {
-            Some((law, factor)) => {
-                profile.slowed(law, *factor, self.history.episode(law, client, now))
-            }
-            None => profile,
-        }
-    }
-
-    /// A client's device as far as its links go. Slow episodes do not concern them: there may be
-    /// thousands in one transfer.
-    fn links<'a>(&'a self, client: u32, script: &'a [Happening]) -> SpeedProfile<'a> {
-        let fleet = &self.fleet;
-        let class = &fleet.classes[usize::from(fleet.devices[client as usize].class)];
-        let samples = self.workload.batch(client) as f64;
-        let effort = Effort { samples, flops: self.flops[0] + self.flops[1] * samples };
-        let mut profile = SpeedProfile::new(self.seed, client, fleet.nominal(client), effort);
-        if let Some(trace) = &class.trace {
-            let trace_cursor = fleet.trace_cursors[client as usize];
-            profile = profile.recorded(trace.points(trace_cursor.track as usize), trace_cursor);
-        }
-        profile.scripted(script)
-    }
-
-    /// A client's device as it takes steps and transfers over a speed profile.
-    pub fn view<'a, 'b>(
-        &'a self,
-        round: &Round,
-        client: u32,
-        profile: &'b mut SpeedProfile<'a>,
-        pace: &'b mut Pace,
-    ) -> DeviceView<'a, 'b> {
-        let class = &self.fleet.classes[usize::from(self.fleet.devices[client as usize].class)];
-        let thermal = class.thermal.as_ref();
-        DeviceView {
-            profile,
-            pace,
-            warmth: thermal.map(|thermal| self.history.warmth(thermal, client)),
-            latency: self.fleet.wires[client as usize].latency,
-            payload: self.payload,
-            share: self.server_downlink.map_or(NO_LIMIT, |all| (all / round.crowd as u64).max(1)),
-        }
-    }
-
-    /// Hands a client's training to the pool, if there is anything to train.
-    pub fn train(
-        &self,
-        round: &Round,
-        request: &Request,
-        context: ClientContext,
-        planned: &PlannedRound,
-    ) -> Option<Box<Ticket<Parcel>>> {
-        let client = request.asked.client;
-        let PlannedRound { way, lost, .. } = *planned;
-        // Who will come too late to be used need not really train, unless it remembers what it sent.
-        // When an upload on a shared link is through nobody knows; not before it has begun.
-        let ready = if way.arrives == SimTime::NEVER { way.computed } else { way.arrives };
-        let in_time = round.useless_after.is_none_or(|after| ready <= after)
-            || self.packer.packing.error_feedback;
-        match (&self.training, &round.model) {
-            (Some(Training { trainer, pool }), Some(model))
-                if way.tau > 0 && lost.is_none() && in_time =>
-            {
-                let (packer, residual, key) = (self.packer, context.residual.clone(), context.key);
-                let (trainer, job) = (trainer.clone(), self.job(model, round, client, context));
-                let cost = way.tau * self.workload.batch(client) as u64;
-                Some(Box::new(pool.submit(ready, cost, move || {
-                    let mut run = trainer.begin(job);
-                    run.steps(way.tau);
-                    packer.pack(run.change(), residual, client, key)
-                })))
-            }
-            _ => None,
-        }
-    }
-
     /// When a client vanishes, if it does: at a uniformly drawn moment of its way.
     fn vanishes(&self, request: &Request, key: u64, way: &LegTimes) -> SimTime {
         let client = request.asked.client;
@@ -341,42 +229,8 @@ impl ClientSide {
         if vanishes { SimTime::from_nanos(request.at.nanos() + at) } else { SimTime::NEVER }
     }
 
-    fn job(&self, model: &Arc<Model>, round: &Round, client: u32, context: ClientContext) -> Job {
-        let class = self.fleet.devices[client as usize].class;
-        Job {
-            model: model.clone(),
-            client,
-            round: context.key,
-            solver: self.recipe.solver(class, round.lr_factor),
-            correction: Correction { shared: round.shared.clone(), own: context.own },
-        }
-    }
-
-    fn trip(round: &Round, request: &Request) -> RoundTask {
+    fn task(round: &Round, request: &Request) -> RoundTask {
         let steps = request.steps.map(NonZeroU64::get);
         RoundTask { start: request.at, steps, due: round.due }
-    }
-
-    fn pace(&self, client: u32, key: u64) -> Pace {
-        let device = &self.fleet.devices[client as usize];
-        Pace::new(device, self.seed, u64::from(client), key)
-    }
-
-    /// The news of a client that is back, or lost.
-    pub fn arrival(
-        &self,
-        round: Arc<Round>,
-        request: Request,
-        PlannedRound { way, lost, leg, cut_off }: PlannedRound,
-        change: Option<Box<Ticket<Parcel>>>,
-    ) -> Arrival {
-        let class = self.fleet.devices[request.asked.client as usize].class;
-        let foreign = self.foreign_law.as_ref().and_then(|trainer| {
-            let solver = self.recipe.solver(class, round.lr_factor);
-            trainer.accumulation(&solver, round.lr, way.tau)
-        });
-        let accumulation =
-            foreign.unwrap_or_else(|| self.recipe.accumulation(class, round.lr_factor, way.tau));
-        Arrival { round, request, way, class, accumulation, lost, leg, cut_off, change }
     }
 }

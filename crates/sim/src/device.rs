@@ -1,7 +1,7 @@
 //! Who computes, and how fast.
 //!
 //! A [`FleetConfig`] describes classes of devices; [`FleetConfig::init`] gives every client a
-//! [`Device`]; [`Device::leg_times`] says when a client that sets out now will have downloaded,
+//! [`Device`]; [`RoundTask::legs`] says when a client that sets out now will have downloaded,
 //! stepped and uploaded, and therefore how many local steps τ it makes.
 //!
 //! ```text
@@ -16,6 +16,7 @@ mod class;
 mod episodes;
 mod event;
 mod fleet;
+mod legs;
 mod link;
 mod pace;
 mod presence;
@@ -30,12 +31,13 @@ pub use class::{Availability, ClassConfig, ComputeConfig, Repeat, Replay, Slowdo
 pub use episodes::{Alternation, Episode};
 pub use event::{Among, DeviceEffect, Effect, EventConfig, LrEffect, When, Whom};
 pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, Payload, Wire};
+pub use legs::{LegEnds, LegTimes, RoundTask};
 pub use link::{Flow, Link, LinkTransfers, TransferId};
 pub use pace::Pace;
 pub use presence::{Absence, AvailabilityChange, Coming, Presence};
 pub use recording::{Change, Compute, Recording};
 pub use script::{ClientSet, Happening};
 pub use speed_profile::{Effort, NO_LIMIT, SpeedProfile, SteadyInterval, TraceCursor};
-pub use steady::{LegTimes, RoundTask};
+pub use steady::SteadyLegs;
 pub use trace_store::{Point, Toggle, TraceStore};
 pub use varying::{DeviceView, Direction, STEP, Transfer, Warmth, transfer};

@@ -234,7 +234,7 @@ async fn wall_round(
         |source: TimeOverflow| RunError::Time { place: place.clone(), seed: ending.seed, source };
     let mut wall_round =
         client_side.begin_wall_clock_round(round, request, context).map_err(time)?;
-    clock.sleep_until(client_side.way(&wall_round).map_err(time)?.downloaded).await;
+    clock.sleep_until(client_side.way(&mut wall_round).map_err(time)?.downloaded).await;
     while let Some(end) = client_side.next_step(&mut wall_round).map_err(time)? {
         if let (Some(run), Some(training)) = (wall_round.run.take(), &client_side.training) {
             wall_round.run = Some(step_once(&training.pool, run).await.map_err(|message| {
@@ -247,7 +247,7 @@ async fn wall_round(
         }
         clock.sleep_until(wall_round.stepped(end, clock.now())).await;
     }
-    clock.sleep_until(client_side.way(&wall_round).map_err(time)?.arrives).await;
+    clock.sleep_until(client_side.way(&mut wall_round).map_err(time)?.arrives).await;
     client_side.end_wall_clock_round(wall_round).map_err(time)
 }
 

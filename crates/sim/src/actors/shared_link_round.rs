@@ -12,7 +12,7 @@ use super::client::{ClientActor, ClientShared, Dispatch, Trip, place};
 use super::departures::DepartureDue;
 use super::shared_link::PendingTransfer;
 use super::transfer::{SteadyTransfer, carry};
-use crate::client::{ClientSide, NextLeg, give_up, update_received};
+use crate::client::{ClientSide, give_up, update_received};
 use crate::clock::SimTime;
 use crate::device::{Direction, Transfer};
 use crate::participation::{Arrival, ClientContext, Request, Round};
@@ -176,8 +176,8 @@ impl ClientActor {
         let place = place(client, arrival.round.number);
         let next = ending.watch(place, || client_side.model_sent(arrival, context, sent))?;
         match next {
-            NextLeg::Upload(reaches) => Some((client, reaches)),
-            NextLeg::End => {
+            Some(reaches) => Some((client, reaches)),
+            None => {
                 self.end_with(ctx, |_, _| {});
                 None
             }

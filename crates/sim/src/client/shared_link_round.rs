@@ -16,25 +16,36 @@
 
 use super::{ClientSide, PlannedRound};
 use crate::clock::{SimTime, TimeOverflow};
-use crate::device::{Direction, LegTimes};
+use crate::device::{DeviceView, Direction, LegEnds, LegTimes, RoundTask, Transfer};
 use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::record::{Leg, Outcome};
 use std::sync::Arc;
 
-/// What a client does when it has its model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextLeg {
-    /// It makes its steps. The first bit of its update reaches the server's link at this instant.
-    Upload(SimTime),
-    /// No step fits. Its round ends when its arrival says.
-    End,
+/// A client whose update goes over a shared link: nobody knows when it is through.
+struct SharedLegs<'a, 'b>(DeviceView<'a, 'b>);
+
+impl LegEnds for SharedLegs<'_, '_> {
+    fn download(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        self.0.download(from)
+    }
+
+    fn begin_to_compute(&mut self, at: SimTime) {
+        self.0.begin_to_compute(at);
+    }
+
+    fn steps(&mut self, task: &RoundTask, from: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
+        self.0.steps(task, from)
+    }
+
+    fn upload(&mut self, _: SimTime) -> Result<Transfer, TimeOverflow> {
+        Ok(Transfer::Through(SimTime::NEVER))
+    }
 }
 
 impl ClientSide {
     /// The round of a client that has [departed](ClientSide::depart): none of its times is known.
     pub fn begin_shared_link_round(&self, round: Arc<Round>, request: Request) -> Arrival {
-        let never = SimTime::NEVER;
-        let way = LegTimes { downloaded: never, computed: never, arrives: never, tau: 0 };
+        let way = LegTimes::without_step(SimTime::NEVER);
         let planned = PlannedRound { way, lost: None, leg: Leg::Done, cut_off: false };
         self.arrival(round, request, planned, None)
     }
@@ -55,32 +66,37 @@ impl ClientSide {
         Ok((alone.lost == Some(Outcome::Dropped)).then_some(alone.way.arrives))
     }
 
-    /// The last bit of the model left the server at `sent`: plans the steps, and begins to train.
+    /// The last bit of the model left the server at `sent`: plans the steps, and begins to train. Returns
+    /// when the first bit of its update reaches the server's link; `None` if no step fits and its round
+    /// ends when its arrival says.
     pub fn model_sent(
         &self,
         arrival: &mut Arrival,
         context: &ClientContext,
         sent: SimTime,
-    ) -> Result<NextLeg, TimeOverflow> {
+    ) -> Result<Option<SimTime>, TimeOverflow> {
         let (round, request) = (arrival.round.clone(), arrival.request);
         let latency = self.latency(request.asked.client);
         let downloaded = sent.after(latency)?;
-        let (tau, computed) = self.compute(&round, &request, context.key, downloaded)?;
-        let reaches = computed.after(latency)?;
-        if tau == 0 {
-            let end = round.due.map_or(downloaded, |due| downloaded.min(due));
-            give_up(arrival, end.max(sent));
-            return Ok(NextLeg::End);
+        let (client, script) = (request.asked.client, self.script.borrow());
+        let mut profile = self.profile(client, downloaded, &script);
+        let mut pace = self.pace(client, context.key);
+        let view = self.view(&round, client, &mut profile, &mut pace);
+        let task = Self::task(&round, &request);
+        let (way, _) = task.legs_after_download(&mut SharedLegs(view), downloaded)?;
+        if way.tau == 0 {
+            give_up(arrival, way.arrives.max(sent));
+            return Ok(None);
         }
-        let way = LegTimes { downloaded, computed, arrives: SimTime::NEVER, tau };
+        let reaches = way.computed.after(latency)?;
         let planned = PlannedRound::of(way);
         let change = match arrival.change.take() {
             // The same steps as before the script changed: they are being made already.
-            Some(change) if arrival.way.tau == tau => Some(change),
+            Some(change) if arrival.way.tau == way.tau => Some(change),
             _ => self.train(&round, &request, context.clone(), &planned),
         };
         *arrival = self.arrival(round, request, planned, change);
-        Ok(NextLeg::Upload(reaches))
+        Ok(Some(reaches))
     }
 
     /// There is no connection any more, at the server's end of a transfer. During the download the
@@ -119,6 +135,6 @@ pub fn update_received(arrival: &mut Arrival, now: SimTime) {
 
 /// No step fits: the client ends its round at `now` without an update.
 pub fn give_up(arrival: &mut Arrival, now: SimTime) {
-    arrival.way = LegTimes { downloaded: now, computed: now, arrives: now, tau: 0 };
+    arrival.way = LegTimes::without_step(now);
     arrival.leg = Leg::Compute;
 }

@@ -3,11 +3,14 @@
 
 mod links;
 mod shared_link_round;
+mod wall_clock_round;
 
 use super::*;
 use crate::clock::Span;
 use crate::compress::Packing;
-use crate::device::{Assign, ClassConfig, ClientSet, ComputeConfig, Demand, FleetConfig};
+use crate::device::{
+    Assign, ClassConfig, ClientSet, ComputeConfig, Demand, Effort, FleetConfig, Happening,
+};
 use crate::policy::{Amount, Asked, Batch, Redraw, WorkConfig};
 use crate::random::Dist;
 use crate::solver::{Schedule, Solver};

@@ -3,14 +3,14 @@
 use super::{ClientSide, PlannedRound};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Residual;
-use crate::device::{Direction, LegTimes, Pace, RoundTask, Transfer, transfer};
+use crate::device::{LegEnds, LegTimes, Pace, RoundTask, SteadyLegs, Transfer};
 use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::train::{LocalRun, Training};
 use std::sync::Arc;
 
 /// A client on its way under the wall clock.
 pub struct WallClockRound {
-    trip: RoundTask,
+    task: RoundTask,
     pace: Pace,
     /// When the model is there.
     pub downloaded: SimTime,
@@ -24,6 +24,26 @@ pub struct WallClockRound {
     request: Request,
 }
 
+/// The steps of a client as it has really made them, and the transfers of its device.
+struct WallClockLegs<'a> {
+    made: (u64, SimTime),
+    ends: &'a mut dyn LegEnds,
+}
+
+impl LegEnds for WallClockLegs<'_> {
+    fn download(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        self.ends.download(from)
+    }
+
+    fn steps(&mut self, _: &RoundTask, _: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
+        Ok(self.made)
+    }
+
+    fn upload(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        self.ends.upload(from)
+    }
+}
+
 impl ClientSide {
     /// The beginning of the way of a client that has [departed](ClientSide::depart).
     pub fn begin_wall_clock_round(
@@ -33,7 +53,6 @@ impl ClientSide {
         context: ClientContext,
     ) -> Result<WallClockRound, TimeOverflow> {
         let (client, key) = (request.asked.client, context.key);
-        let downloaded = self.transferred(client, Direction::Down, request.at)?;
         let residual = context.residual.clone();
         let run = match (&self.training, &round.model) {
             (Some(Training { trainer, .. }), Some(model)) => {
@@ -41,18 +60,22 @@ impl ClientSide {
             }
             _ => None,
         };
-        Ok(WallClockRound {
-            trip: Self::trip(&round, &request),
+        let start = request.at;
+        let mut wall_round = WallClockRound {
+            task: Self::task(&round, &request),
             pace: self.pace(client, key),
-            downloaded,
-            now: downloaded,
+            downloaded: start,
+            now: start,
             tau: 0,
             run,
             residual,
             key,
             round,
             request,
-        })
+        };
+        let download = self.ask(&mut wall_round, start, |ends| ends.download(start))?;
+        (wall_round.downloaded, wall_round.now) = (download.end(), download.end());
+        Ok(wall_round)
     }
 
     /// When the next step of a round ends, or `None` if no other step is to be made.
@@ -60,42 +83,51 @@ impl ClientSide {
         &self,
         wall_round: &mut WallClockRound,
     ) -> Result<Option<SimTime>, TimeOverflow> {
-        if wall_round.trip.is_done(wall_round.tau) {
+        let WallClockRound { task, downloaded, now, tau, .. } = *wall_round;
+        if task.is_done(tau) {
             return Ok(None);
         }
-        let client = wall_round.request.asked.client;
-        if self.is_steady(client) {
-            let upload = self.fleet.devices[client as usize].upload;
-            let step = wall_round.pace.next_step()?;
-            let fits = wall_round.trip.fits(wall_round.now, step, upload);
-            return fits.then(|| wall_round.now.after(step)).transpose();
-        }
-        let script = self.script.borrow();
-        let mut profile = self.profile(client, wall_round.now, &script);
-        let mut view = self.view(&wall_round.round, client, &mut profile, &mut wall_round.pace);
-        view.warmth = view.warmth.map(|warmth| warmth.rested(wall_round.downloaded));
-        let one_more = RoundTask { steps: Some(1), ..wall_round.trip };
-        let (made, end) = view.steps(&one_more, wall_round.now)?;
+        let one_more = RoundTask { steps: Some(1), ..task };
+        let (made, end) = self.ask(wall_round, now, |ends| {
+            ends.begin_to_compute(downloaded);
+            ends.steps(&one_more, now)
+        })?;
         Ok((made > 0).then_some(end))
     }
 
-    /// When it was where, and when its upload will be through.
-    pub fn way(&self, wall_round: &WallClockRound) -> Result<LegTimes, TimeOverflow> {
-        let WallClockRound { downloaded, now: computed, tau, .. } = *wall_round;
-        if tau == 0 {
-            let end = wall_round.trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok(LegTimes { downloaded: end, computed: end, arrives: end, tau: 0 });
+    /// When it was where, and when its upload will be through. One that never is has been foreseen.
+    pub fn way(&self, wall_round: &mut WallClockRound) -> Result<LegTimes, TimeOverflow> {
+        let WallClockRound { task, downloaded, now, tau, .. } = *wall_round;
+        let (way, _) = self.ask(wall_round, now, |ends| {
+            task.legs_after_download(&mut WallClockLegs { made: (tau, now), ends }, downloaded)
+        })?;
+        Ok(way)
+    }
+
+    /// Asks a client's device, as it is from `now` on, when legs end.
+    fn ask<R>(
+        &self,
+        wall_round: &mut WallClockRound,
+        now: SimTime,
+        question: impl FnOnce(&mut dyn LegEnds) -> R,
+    ) -> R {
+        let WallClockRound { round, request, pace, .. } = wall_round;
+        let client = request.asked.client;
+        if self.is_steady(client) {
+            let device = &self.fleet.devices[client as usize];
+            return question(&mut SteadyLegs { device, pace });
         }
-        let arrives = self.transferred(wall_round.request.asked.client, Direction::Up, computed)?;
-        Ok(LegTimes { downloaded, computed, arrives, tau })
+        let script = self.script.borrow();
+        let mut profile = self.profile(client, now, &script);
+        question(&mut self.view(round, client, &mut profile, pace))
     }
 
     /// The end of a client's way, when its upload is through.
     pub fn end_wall_clock_round(
         &self,
-        wall_round: WallClockRound,
+        mut wall_round: WallClockRound,
     ) -> Result<Arrival, TimeOverflow> {
-        let way = self.way(&wall_round)?;
+        let way = self.way(&mut wall_round)?;
         let change = match (wall_round.run, &self.training) {
             (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
                 let (packer, client) = (self.packer, wall_round.request.asked.client);
@@ -106,28 +138,6 @@ impl ClientSide {
             _ => None,
         };
         Ok(self.arrival(wall_round.round, wall_round.request, PlannedRound::of(way), change))
-    }
-
-    /// When a transfer is through that begins at `from`. One that never is has been foreseen.
-    fn transferred(
-        &self,
-        client: u32,
-        direction: Direction,
-        from: SimTime,
-    ) -> Result<SimTime, TimeOverflow> {
-        let device = &self.fleet.devices[client as usize];
-        if self.is_steady(client) {
-            return from.after(match direction {
-                Direction::Down => device.download,
-                Direction::Up => device.upload,
-            });
-        }
-        let script = self.script.borrow();
-        let mut profile = self.profile(client, from, &script);
-        let sent = from.after(self.fleet.wires[client as usize].latency)?;
-        match transfer(&mut profile, direction, sent, self.payload.bits(direction))? {
-            Transfer::Through(at) | Transfer::Broken(at) => Ok(at),
-        }
     }
 }
 

@@ -1,126 +1,59 @@
-//! When a client will be where: τ as an outcome of timing.
+//! The legs of a client whose device is the same all the time: plain arithmetic.
 
-use super::{Device, Pace};
+use super::{Device, LegEnds, Pace, RoundTask, Transfer};
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::record::Leg;
 
-/// What a client is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundTask {
-    /// When it sets out.
-    pub start: SimTime,
-    /// The steps it means to make; `None`: as many as fit.
-    pub steps: Option<u64>,
-    /// When its update must have arrived; `None`: it takes the time it needs.
-    pub due: Option<SimTime>,
+/// A device that does not change.
+pub struct SteadyLegs<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// How long its steps take.
+    pub pace: &'a mut Pace,
 }
 
-/// When a client will be where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LegTimes {
-    /// The model is there.
-    pub downloaded: SimTime,
-    /// The last step is done.
-    pub computed: SimTime,
-    /// The update is with the server; if τ = 0, when the client gives up.
-    pub arrives: SimTime,
-    /// Local steps made.
-    pub tau: u64,
-}
+impl LegEnds for SteadyLegs<'_> {
+    #[inline]
+    fn download(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        from.after(self.device.download).map(Transfer::Through)
+    }
 
-impl LegTimes {
-    /// The way of a client that is lost at `end`, before it is back: what it has done is lost too.
-    pub fn cut(&self, end: SimTime) -> LegTimes {
-        let LegTimes { downloaded, computed, .. } = *self;
-        LegTimes {
-            downloaded: downloaded.min(end),
-            computed: computed.min(end),
-            arrives: end,
-            tau: 0,
+    #[inline]
+    fn steps(&mut self, task: &RoundTask, from: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
+        match self.pace.constant() {
+            Some(step) => self.even_steps(task, from, step),
+            None => self.uneven_steps(task, from),
         }
     }
 
-    /// Where on its way it is at `at`.
-    pub fn leg(&self, at: SimTime) -> Leg {
-        match self {
-            way if at >= way.arrives => Leg::Done,
-            way if at >= way.computed => Leg::Upload,
-            way if at >= way.downloaded => Leg::Compute,
-            _ => Leg::Download,
-        }
+    #[inline]
+    fn upload(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        from.after(self.device.upload).map(Transfer::Through)
     }
 }
 
-impl RoundTask {
-    /// Whether a step of length `step`, begun at `now`, ends early enough to be uploaded in time.
-    pub fn fits(&self, now: SimTime, step: Span, upload: Span) -> bool {
-        let Some(due) = self.due else {
-            return true;
-        };
-        due.before(upload)
-            .and_then(|last| last.before(step))
-            .is_some_and(|latest_start| now <= latest_start)
-    }
-
-    /// How many steps of length `step` it makes after `tau` from `now` on, if they are to end by
-    /// `until` and be uploaded in time.
-    pub fn fitting(&self, tau: u64, now: SimTime, until: SimTime, step: Span, upload: Span) -> u64 {
-        let until = match self.due {
-            Some(due) => until.min(due.before(upload).unwrap_or(SimTime::ZERO)),
-            None => until,
-        };
-        let fitting = until.since(now).nanos() / step.nanos();
-        self.steps.map_or(fitting, |steps| fitting.min(steps - tau))
-    }
-
-    /// Whether `tau` steps are all it means to make.
-    pub fn is_done(&self, tau: u64) -> bool {
-        self.steps == Some(tau)
-    }
-}
-
-impl Device {
-    /// Where a client with this device will be when. A client without a limit on its steps must
-    /// have a time at which it is due: it would never stop.
-    pub fn leg_times(&self, trip: &RoundTask, pace: &mut Pace) -> Result<LegTimes, TimeOverflow> {
-        assert!(trip.steps.is_some() || trip.due.is_some(), "a trip ends somewhere");
-        let downloaded = trip.start.after(self.download)?;
-        let (tau, computed) = match pace.constant() {
-            Some(step) => self.even_steps(trip, downloaded, step)?,
-            None => self.uneven_steps(trip, downloaded, pace)?,
-        };
-        if tau == 0 {
-            // No step fits: it gives up when it sees that, and when the round is over at the
-            // latest, in the middle of its download if need be.
-            let end = trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok(LegTimes { downloaded: end, computed: end, arrives: end, tau: 0 });
-        }
-        Ok(LegTimes { downloaded, computed, arrives: computed.after(self.upload)?, tau })
-    }
-
+impl SteadyLegs<'_> {
     fn even_steps(
         &self,
-        trip: &RoundTask,
+        task: &RoundTask,
         from: SimTime,
         step: Span,
     ) -> Result<(u64, SimTime), TimeOverflow> {
-        let tau = match trip.due {
-            None => trip.steps.unwrap_or(0),
-            Some(due) => trip.fitting(0, from, due, step, self.upload),
+        let tau = match task.due {
+            None => task.steps.unwrap_or(0),
+            Some(due) => task.fitting(0, from, due, step, self.device.upload),
         };
         Ok((tau, from.after(step.times(tau)?)?))
     }
 
     fn uneven_steps(
-        &self,
-        trip: &RoundTask,
+        &mut self,
+        task: &RoundTask,
         from: SimTime,
-        pace: &mut Pace,
     ) -> Result<(u64, SimTime), TimeOverflow> {
         let (mut tau, mut now) = (0, from);
-        while !trip.is_done(tau) {
-            let step = pace.next_step()?;
-            if !trip.fits(now, step, self.upload) {
+        while !task.is_done(tau) {
+            let step = self.pace.next_step()?;
+            if !task.fits(now, step, self.device.upload) {
                 break;
             }
             now = now.after(step)?;
@@ -149,7 +82,8 @@ mod tests {
     fn travel(device: &Device, steps: Option<u64>, due: Option<u64>) -> (u64, [u64; 3]) {
         let trip =
             RoundTask { start: SimTime::from_nanos(100), steps, due: due.map(SimTime::from_nanos) };
-        let way = device.leg_times(&trip, &mut Pace::new(device, 1, 0, 0)).unwrap();
+        let mut pace = Pace::new(device, 1, 0, 0);
+        let (way, _) = trip.legs(&mut SteadyLegs { device, pace: &mut pace }).unwrap();
         (way.tau, [way.downloaded.nanos(), way.computed.nanos(), way.arrives.nanos()])
     }
 
@@ -177,7 +111,9 @@ mod tests {
     fn time_that_cannot_be_told_is_an_error() {
         let slow = device(u64::MAX / 2, 0, 0, 0.0);
         let trip = RoundTask { start: SimTime::ZERO, steps: Some(3), due: None };
-        assert_eq!(slow.leg_times(&trip, &mut Pace::new(&slow, 1, 0, 0)), Err(TimeOverflow));
+        let mut pace = Pace::new(&slow, 1, 0, 0);
+        let legs = trip.legs(&mut SteadyLegs { device: &slow, pace: &mut pace });
+        assert_eq!(legs, Err(TimeOverflow));
     }
 
     proptest! {
@@ -190,8 +126,10 @@ mod tests {
             let phone = device(step, download, upload, 0.0);
             let trip = RoundTask { start: SimTime::from_nanos(100), steps, due: Some(SimTime::from_nanos(due)) };
             let from = SimTime::from_nanos(100 + download);
-            let even = phone.even_steps(&trip, from, phone.step).unwrap();
-            let uneven = phone.uneven_steps(&trip, from, &mut Pace::new(&phone, 1, 0, 0)).unwrap();
+            let mut pace = Pace::new(&phone, 1, 0, 0);
+            let mut legs = SteadyLegs { device: &phone, pace: &mut pace };
+            let even = legs.even_steps(&trip, from, phone.step).unwrap();
+            let uneven = legs.uneven_steps(&trip, from).unwrap();
             prop_assert_eq!(even, uneven);
         }
 

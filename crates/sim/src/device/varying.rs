@@ -1,4 +1,4 @@
-//! The way of a client whose device changes under it.
+//! The legs of a client whose device changes while it works.
 //!
 //! What happens follows the device exactly: a step or a transfer that spans a change takes the
 //! right time. What the client *decides* follows what it knows: it makes another step if, at the
@@ -7,7 +7,7 @@
 
 use super::pace::scaled;
 use super::speed_profile::{NO_LIMIT, SpeedProfile, SteadyInterval};
-use super::{LegTimes, Pace, Payload, RoundTask, Thermal};
+use super::{LegEnds, Pace, Payload, RoundTask, Thermal};
 use crate::clock::{SimTime, Span, TimeOverflow};
 
 /// One step of work in fixed point: parts small enough that what rounding loses in a change of
@@ -40,6 +40,15 @@ pub enum Transfer {
     Through(SimTime),
     /// The connection is gone from here on, for good.
     Broken(SimTime),
+}
+
+impl Transfer {
+    /// When it ends, one way or the other.
+    pub fn end(self) -> SimTime {
+        match self {
+            Transfer::Through(at) | Transfer::Broken(at) => at,
+        }
+    }
 }
 
 /// Sends `bits` from `from` on over a link that changes.
@@ -101,7 +110,7 @@ impl Warmth<'_> {
     }
 }
 
-/// What a client brings along on its way.
+/// A device as one round of its client meets it.
 pub struct DeviceView<'a, 'b> {
     /// Its device over time.
     pub profile: &'b mut SpeedProfile<'a>,
@@ -117,38 +126,25 @@ pub struct DeviceView<'a, 'b> {
     pub share: u64,
 }
 
-impl DeviceView<'_, '_> {
-    fn interval(&mut self, now: SimTime) -> SteadyInterval {
-        let interval = self.profile.interval(now);
-        self.warmth.map_or(interval, |warmth| warmth.on(interval, now))
+impl LegEnds for DeviceView<'_, '_> {
+    fn download(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        transfer(self.profile, Direction::Down, from.after(self.latency)?, self.payload.down)
     }
 
-    /// How long the upload would take as things are; `None` without a connection.
-    fn upload(&self, interval: &SteadyInterval) -> Option<Span> {
-        let nanos = match interval.up.min(self.share) {
-            0 => return None,
-            NO_LIMIT => 0,
-            rate => (u128::from(self.payload.up) * 1_000_000_000).div_ceil(u128::from(rate)),
-        };
-        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
-        Some(self.latency.plus(Span::from_nanos(nanos)).unwrap_or(Span::from_nanos(u64::MAX)))
+    fn begin_to_compute(&mut self, at: SimTime) {
+        self.warmth = self.warmth.map(|warmth| warmth.rested(at));
     }
 
-    /// The steps of a client that has its model since `from`: how many, and when the last is done.
-    pub fn steps(
-        &mut self,
-        trip: &RoundTask,
-        from: SimTime,
-    ) -> Result<(u64, SimTime), TimeOverflow> {
+    fn steps(&mut self, task: &RoundTask, from: SimTime) -> Result<(u64, SimTime), TimeOverflow> {
         let (mut tau, mut now) = (0, from);
         // Without a connection a client thinks of the last one it had.
         let mut upload = self.latency;
-        while !trip.is_done(tau) {
+        while !task.is_done(tau) {
             let interval = self.interval(now);
-            upload = self.upload(&interval).unwrap_or(upload);
+            upload = self.expected_upload(&interval).unwrap_or(upload);
             let factor = self.pace.next_factor();
             let step = factor.map_or(Ok(interval.step), |f| scaled(interval.step, f))?;
-            if !trip.fits(now, step, upload) {
+            if !task.fits(now, step, upload) {
                 break;
             }
             let end = now.after(step);
@@ -156,7 +152,7 @@ impl DeviceView<'_, '_> {
                 // As many as fit in this interval, if they all take the same time.
                 let more = match factor {
                     Some(_) => 1,
-                    None => trip.fitting(tau, now, interval.until, step, upload),
+                    None => task.fitting(tau, now, interval.until, step, upload),
                 };
                 now = now.after(step.times(more)?)?;
                 tau += more;
@@ -167,6 +163,28 @@ impl DeviceView<'_, '_> {
             }
         }
         Ok((tau, now))
+    }
+
+    fn upload(&mut self, from: SimTime) -> Result<Transfer, TimeOverflow> {
+        transfer(self.profile, Direction::Up, from.after(self.latency)?, self.payload.up)
+    }
+}
+
+impl DeviceView<'_, '_> {
+    fn interval(&mut self, now: SimTime) -> SteadyInterval {
+        let interval = self.profile.interval(now);
+        self.warmth.map_or(interval, |warmth| warmth.on(interval, now))
+    }
+
+    /// How long the upload would take as things are; `None` without a connection.
+    fn expected_upload(&self, interval: &SteadyInterval) -> Option<Span> {
+        let nanos = match interval.up.min(self.share) {
+            0 => return None,
+            NO_LIMIT => 0,
+            rate => (u128::from(self.payload.up) * 1_000_000_000).div_ceil(u128::from(rate)),
+        };
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        Some(self.latency.plus(Span::from_nanos(nanos)).unwrap_or(Span::from_nanos(u64::MAX)))
     }
 
     /// When a step ends that does not end before something changes.
@@ -185,31 +203,6 @@ impl DeviceView<'_, '_> {
             left -= (u128::from(here) * STEP).div_ceil(step).min(left);
             now = interval.until;
         }
-    }
-
-    /// The whole way of a client that is alone on its links, and whether it ends where the
-    /// connection broke for good.
-    pub fn leg_times(&mut self, trip: &RoundTask) -> Result<(LegTimes, bool), TimeOverflow> {
-        let nowhere = |at| LegTimes { downloaded: at, computed: at, arrives: at, tau: 0 };
-        let sent = trip.start.after(self.latency)?;
-        let downloaded = match transfer(self.profile, Direction::Down, sent, self.payload.down)? {
-            Transfer::Broken(at) if trip.due.is_none_or(|due| at < due) => {
-                return Ok((nowhere(at), true));
-            }
-            Transfer::Through(at) | Transfer::Broken(at) => at,
-        };
-        self.warmth = self.warmth.map(|warmth| warmth.rested(downloaded));
-        let (tau, computed) = self.steps(trip, downloaded)?;
-        if tau == 0 {
-            // As on a steady device: it gives up when it sees that, at the latest when it is due.
-            let end = trip.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok((nowhere(end), false));
-        }
-        let sent = computed.after(self.latency)?;
-        Ok(match transfer(self.profile, Direction::Up, sent, self.payload.up)? {
-            Transfer::Through(arrives) => (LegTimes { downloaded, computed, arrives, tau }, false),
-            Transfer::Broken(at) => (LegTimes { downloaded, computed, arrives: at, tau }, true),
-        })
     }
 }
 

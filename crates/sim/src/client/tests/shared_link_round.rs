@@ -1,8 +1,9 @@
 //! Every end of a leg, and what the client does then.
 
 use super::*;
+use crate::compress::Parcel;
 use crate::device::Direction;
-use crate::train::Pool;
+use crate::train::{Pool, Ticket};
 
 fn begin(side: &ClientSide, due: Option<SimTime>) -> Arrival {
     side.begin_shared_link_round(round(due), request())
@@ -29,7 +30,7 @@ fn a_round_from_the_first_leg_to_the_last() {
     let side = client_side(0.0);
     let mut arrival = begin(&side, None);
     let next = side.model_sent(&mut arrival, &context(), ms(100));
-    assert_eq!(next, Ok(NextLeg::Upload(ms(200))));
+    assert_eq!(next, Ok(Some(ms(200))));
     assert_eq!(arrival.way, LegTimes { arrives: SimTime::NEVER, ..way([130, 170, 0], 4) });
     assert_eq!((arrival.leg, arrival.accumulation), (Leg::Done, 4.0));
     update_received(&mut arrival, ms(250));
@@ -45,7 +46,7 @@ fn a_client_makes_the_steps_that_fit() {
     let side = client_side(0.0);
     let mut arrival = begin(&side, Some(ms(200)));
     let next = side.model_sent(&mut arrival, &context(), ms(100));
-    assert_eq!(next, Ok(NextLeg::Upload(ms(190))));
+    assert_eq!(next, Ok(Some(ms(190))));
     assert_eq!((arrival.way.tau, arrival.way.computed), (3, ms(160)));
 }
 
@@ -56,7 +57,7 @@ fn a_client_gives_up_if_no_step_fits() {
     let side = client_side(0.0);
     for (due, end) in [(165, 130), (120, 120), (90, 100)] {
         let mut arrival = begin(&side, Some(ms(due)));
-        assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(NextLeg::End));
+        assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(None));
         assert_eq!(arrival.way, way([end; 3], 0), "due at {due} ms");
         assert_eq!((arrival.leg, arrival.lost), (Leg::Compute, None));
     }
@@ -102,7 +103,7 @@ fn a_connection_lost_during_the_upload() {
     let mut arrival = begin(&side, Some(ms(220)));
     assert_eq!(
         side.model_sent(&mut arrival, &context(), ms(100)),
-        Ok(NextLeg::Upload(ms(200))),
+        Ok(Some(ms(200))),
         "the fourth step ends in time"
     );
     side.connection_lost(&mut arrival, Direction::Up, ms(230));
@@ -135,7 +136,7 @@ fn a_slower_device_plans_its_steps_again() {
     side.script.borrow_mut().push(happening(ms(150), SimTime::NEVER, 2.0, 1.0));
     let sent = side.steps_to_replan(&arrival, ms(150)).unwrap();
     let next = side.model_sent(&mut arrival, &context(), sent);
-    assert_eq!(next, Ok(NextLeg::Upload(ms(220))));
+    assert_eq!(next, Ok(Some(ms(220))));
     assert_eq!((arrival.way.tau, arrival.way.computed), (4, ms(190)));
     assert!(arrival.change.is_some());
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::device::{
-    Alternation, ClientSet, Compute, Device, Effort, Happening, Point, TraceCursor, Wire,
+    Alternation, ClientSet, Compute, Device, Effort, Happening, LegTimes, Point, SteadyLegs,
+    TraceCursor, Wire,
 };
 use crate::random::{Dist, Purpose};
 use proptest::prelude::*;
@@ -43,7 +44,7 @@ fn walk<'a>(
         payload: Payload { down: 1000, up: 1000 },
         share: NO_LIMIT,
     };
-    view.leg_times(&trip).unwrap()
+    trip.legs(&mut view).unwrap()
 }
 
 fn trip(start: u64, steps: Option<u64>, due: Option<u64>) -> RoundTask {
@@ -234,19 +235,18 @@ proptest! {
             class: 0,
         };
         let trip = trip(77, steps, Some(due));
-        let short = device.leg_times(&trip, &mut Pace::new(&device, 1, 2, 3)).unwrap();
+        let mut pace = Pace::new(&device, 1, 2, 3);
+        let short = trip.legs(&mut SteadyLegs { device: &device, pace: &mut pace }).unwrap();
         let interval = SteadyInterval { step: device.step, up: wire.up, down: wire.down, until: SimTime::NEVER };
         let mut pace = Pace::new(&device, 1, 2, 3);
-        let long = DeviceView {
+        let mut view = DeviceView {
             profile: &mut SpeedProfile::new(1, 2, interval, EFFORT),
             pace: &mut pace,
             warmth: None,
             latency: wire.latency,
             payload: Payload { down: bits, up: bits },
             share: NO_LIMIT,
-        }
-        .leg_times(&trip)
-        .unwrap();
-        prop_assert_eq!((short, false), long);
+        };
+        prop_assert_eq!(short, trip.legs(&mut view).unwrap());
     }
 }
