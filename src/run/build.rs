@@ -1,6 +1,6 @@
 //! From a validated plan to something that can be run.
 
-use crate::aggregate::{Participation, ServerOptimizer, Weighting, WeightingConfig};
+use crate::aggregate::{ServerOptimizer, Weighting};
 use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
 use crate::compress::Packer;
@@ -209,20 +209,4 @@ pub(super) fn check_start(plan: &Plan) -> Result<(), BuildError> {
     found.map_err(init)?;
     let broken = tensors.iter().find(|tensor| !tensor.values.all_finite());
     broken.map_or(Ok(()), |tensor| Err(init(TensorError::NotFinite(tensor.name.clone()))))
-}
-
-/// Weighting and participation in words, for those who read a plan.
-pub(super) fn rule_in_words(weighting: WeightingConfig, participation: Participation) -> String {
-    let weighting = match weighting {
-        WeightingConfig::FedNova => "FedNova",
-        WeightingConfig::FedAvg => "FedAvg",
-        WeightingConfig::Uniform => "uniform",
-        WeightingConfig::Plugin => "a plug-in",
-    };
-    let participation = match participation {
-        Participation::Renormalize => "renormalised over those who arrive",
-        Participation::Unbiased => "unbiased over those who are asked",
-        Participation::InverseProbability => "by how often each is heard",
-    };
-    format!("{weighting}, {participation}")
 }

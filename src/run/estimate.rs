@@ -1,9 +1,9 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
-use super::build::{BuildError, Built, build, rule_in_words};
+use super::build::{BuildError, Built, build};
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
-use crate::policy::{Close, rehearse};
+use crate::policy::rehearse;
 use crate::record::Outcome;
 use crate::scenario::{Plan, Scenario};
 use crate::server::Opening;
@@ -102,15 +102,7 @@ fn estimate_one(
         .map(|(least, most)| [*least, taus.iter().sum::<u64>() / taus.len() as u64, *most]);
     arrivals.sort();
     let longest = arrivals.last().copied().unwrap_or_default();
-    let round = match plan.server.close {
-        Close::All | Close::Adaptive(_) => longest,
-        Close::Buffer(size) => arrivals.get(size - 1).copied().unwrap_or(longest),
-        Close::Window(window) => window,
-        Close::Deadline(deadline) if arrivals.len() < asked => deadline,
-        Close::Deadline(deadline) => deadline.min(longest),
-        Close::First { first, .. } => arrivals.get(first - 1).copied().unwrap_or(longest),
-        Close::Plugin(_) => rehearsed(plan, seed, asked, &arrivals)?.unwrap_or(longest),
-    };
+    let round = rehearsed(plan, seed, asked, &arrivals)?.unwrap_or(longest);
     let by_time = plan
         .stop
         .time
@@ -123,7 +115,7 @@ fn estimate_one(
     let counts = plan.fleet.counts(plan.task.clients);
     Ok(Estimate {
         variant: name.into(),
-        rule: rule_in_words(plan.server.rule.weighting, plan.server.rule.participation),
+        rule: plan.server.rule.to_string(),
         clients: plan.task.clients,
         classes: client_side.fleet.class_names().into_iter().zip(counts).collect(),
         parameters: plan.task.parameters(),
@@ -162,21 +154,23 @@ fn state(plan: &Plan) -> Option<(String, u64)> {
         .then(|| (names.join(" and "), vectors * 8 * plan.task.problem.stored_parameters() as u64))
 }
 
-/// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
-/// models as workers may hold.
-/// How long a round takes by a closing policy of the user's own; `None` if it stays open.
+/// How long a first round takes whose updates arrive so long after it opened; `None` if it stays open.
 fn rehearsed(
     plan: &Plan,
     seed: u64,
     asked: usize,
     arrivals: &[Span],
 ) -> Result<Option<Span>, BuildError> {
-    let Some(chosen) = &plan.plugins.closing else { return Ok(None) };
-    let drawn = plan.draw(seed)?;
-    let mut closing = chosen.make(&plan.fleet_view(seed, &drawn))?;
+    let mut closing = match (plan.server.close.init(), &plan.plugins.closing) {
+        (Some(built_in), _) => built_in,
+        (None, Some(chosen)) => chosen.make(&plan.fleet_view(seed, &plan.draw(seed)?))?,
+        (None, None) => return Ok(None),
+    };
     Ok(rehearse(&mut *closing, asked, arrivals))
 }
 
+/// Bytes at the same time: everyone on the way, everyone's bookkeeping, the data, and as many
+/// models as workers may hold.
 fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads: usize) -> u64 {
     let clients = plan.task.clients as u64;
     let parameters = plan.task.parameters() as u64;

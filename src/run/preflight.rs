@@ -3,7 +3,7 @@
 use super::build::check_start;
 use crate::device::ClassConfig;
 use crate::memory;
-use crate::policy::{Close, WorkConfig};
+use crate::policy::WorkConfig;
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 
@@ -66,11 +66,10 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
 
 /// Steps of the fastest class's typical device, where the deadline alone ends the work.
 fn steps_until_deadline(plan: &Plan) -> Option<f64> {
-    let (WorkConfig::UntilDeadline, Close::Deadline(deadline)) =
-        (&plan.client.work, plan.server.close)
-    else {
+    let deadline = plan.server.close.fixed_deadline()?;
+    if plan.client.work != WorkConfig::UntilDeadline {
         return None;
-    };
+    }
     let times = plan.fleet.classes.iter().filter_map(ClassConfig::step_time);
     let steps = times.map(|time| time.typical().max(1.0));
     Some(deadline.nanos() as f64 / steps.fold(f64::INFINITY, f64::min))

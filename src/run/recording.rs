@@ -15,7 +15,6 @@ use super::build::{BuildError, assemble};
 use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig};
 use crate::plugins::Plugins;
-use crate::policy::Close;
 use crate::run_files::{ClientsCsv, ReadError, RunTable, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
@@ -97,7 +96,7 @@ pub fn record(run: &Path, selector: &RunSelector, out: &Path) -> Result<Recorded
         return Err(error.help("the devices would be wrong: run the scenario again").into());
     }
     let (plan, name) = (&variant.plan, (variant.name.as_str(), seed));
-    let adaptive = matches!(plan.server.close, Close::Adaptive(_));
+    let adaptive = plan.server.close.adaptive().is_some();
     let parts = parts::read(run, name, plan.task.clients, adaptive)?;
     if parts.all.is_empty() {
         let what = format!("nobody took part in variant {} with seed {seed}", variant.name);

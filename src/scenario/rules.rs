@@ -7,7 +7,7 @@ use super::tree::Node;
 use crate::aggregate::Participation;
 use crate::compress::{Compression, Packing};
 use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
-use crate::policy::{ClientConfig, Close, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig};
+use crate::policy::{ClientConfig, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig};
 use crate::solver::{Solver, VarianceReduction};
 
 /// Checks one plan. The tree tells where things were written.
@@ -21,7 +21,7 @@ pub(super) fn check(
         until_deadline(tree, server, fleet)?;
     }
     match server.close {
-        Close::First { .. } => first_of(tree, server)?,
+        close if close.asked().is_some() => first_of(tree, server)?,
         close if close.is_asynchronous() => one_by_one(tree, server)?,
         _ if server.scheme == Scheme::BySize && server.sample == Sample::All => {
             let error =
@@ -204,13 +204,7 @@ fn until_deadline(
         true => error,
         false => error.note("without `work` in [client] it is { until = \"deadline\" }"),
     };
-    let has_deadline = match server.close {
-        Close::Deadline(_) => true,
-        // Whether it gives one in every round is seen when it runs.
-        Close::Plugin(character) => character.deadline,
-        _ => false,
-    };
-    if !has_deadline {
+    if !server.close.limits_work() {
         let error = at("server.close").error("work until the deadline needs a deadline");
         let error = error.expected("`close = { deadline = \"30s\" }` in [server]");
         return Err(default(error).help("or say how much work there is: `work = { steps = 10 }`"));

@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::aggregate::Participation;
-use crate::policy::{Close, OortConfig, Sample, Scheme, ServerConfig};
+use crate::policy::{OortConfig, Scheme, ServerConfig};
 
 /// Tiers, where nothing is said: as many as in TiFL's experiments.
 const TIERS: usize = 5;
@@ -80,7 +80,7 @@ pub(super) fn check(
             .expected("\"uniform\", \"by-size\" or \"round-robin\" with buffer, each and window")
             .note("there clients are sent off one by one"));
     }
-    if server.sample == Sample::All && !matches!(server.close, Close::First { .. }) {
+    if server.asks_all() {
         let error = at.error(format!("\"{name}\" has nothing to choose where all are asked"));
         return Err(error
             .expected("`sample = { clients = 10 }` or `sample = { fraction = 0.3 }` beside it"));

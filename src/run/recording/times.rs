@@ -4,7 +4,7 @@ use super::parts::Parts;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::device::{AvailabilityChange, Effect, EventConfig, Fleet, When};
 use crate::participation::Script;
-use crate::policy::{Close, Durations, Partial};
+use crate::policy::{Durations, Partial};
 use crate::run_files::{ReadError, RoundsCsv, RowsOfRun};
 use crate::scenario::Plan;
 use crate::server::EventSchedule;
@@ -60,10 +60,9 @@ impl Dues {
                 schedule.open(number, at)?;
             }
             if let Some(opened) = due.map(SimTime::from_nanos) {
-                let after = match server.close {
-                    Close::Adaptive(adaptive) => durations.percentile(adaptive),
-                    Close::Deadline(after) => Some(after),
-                    _ => None,
+                let after = match server.close.adaptive() {
+                    Some(adaptive) => durations.percentile(adaptive),
+                    None => server.close.fixed_deadline(),
                 };
                 let after = schedule.deadline(opened).or(after);
                 *due = after.map(|after| opened.after(after)).transpose()?.map(SimTime::nanos);
@@ -71,7 +70,7 @@ impl Dues {
             while let Some((_, took)) = heard.next_if(|(number, _)| *number <= round) {
                 durations.add(Span::from_nanos(*took));
             }
-            if let Close::Adaptive(adaptive) = server.close {
+            if let Some(adaptive) = server.close.adaptive() {
                 durations.close(adaptive.of);
             }
         }

@@ -1,5 +1,6 @@
 //! The choices of the general update rule.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// How updates are combined.
@@ -11,6 +12,23 @@ pub struct RuleConfig {
     pub tau_eff: TauEff,
     /// What p_i become when not everyone takes part.
     pub participation: Participation,
+}
+
+impl fmt::Display for RuleConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weighting = match self.weighting {
+            WeightingConfig::FedNova => "FedNova",
+            WeightingConfig::FedAvg => "FedAvg",
+            WeightingConfig::Uniform => "uniform",
+            WeightingConfig::Plugin => "a plug-in",
+        };
+        let participation = match self.participation {
+            Participation::Renormalize => "renormalised over those who arrive",
+            Participation::Unbiased => "unbiased over those who are asked",
+            Participation::InverseProbability => "by how often each is heard",
+        };
+        write!(f, "{weighting}, {participation}")
+    }
 }
 
 /// The weights w_i of the normalized gradients.

@@ -136,13 +136,20 @@ pub struct ServerConfig {
 impl ServerConfig {
     /// How many clients a round asks (or, by size, how often it draws) when nobody is busy.
     pub fn wanted(&self, clients: usize) -> usize {
-        match (self.close, self.sample) {
-            (Close::First { of, .. }, _) => of,
-            (close, _) if close.is_asynchronous() => self.concurrency.min(clients),
-            (_, Sample::All) => clients,
-            (_, Sample::Clients(count)) => count,
-            (_, Sample::Fraction(part)) => ((part * clients as f64).round() as usize).max(1),
+        if let Some(asked) = self.close.asked() {
+            return asked;
         }
+        match self.sample {
+            _ if self.close.is_asynchronous() => self.concurrency.min(clients),
+            Sample::All => clients,
+            Sample::Clients(count) => count,
+            Sample::Fraction(part) => ((part * clients as f64).round() as usize).max(1),
+        }
+    }
+
+    /// Whether every round asks everybody.
+    pub fn asks_all(&self) -> bool {
+        self.sample == Sample::All && self.close.asked().is_none()
     }
 }
 
@@ -185,6 +192,36 @@ impl Close {
     /// Whether a deadline ends a round, and with it the work of its clients.
     pub fn has_deadline(self) -> bool {
         self.character().deadline
+    }
+
+    /// Whether clients can work until the deadline: every round has one. A plug-in's policy is trusted
+    /// until it gives none.
+    pub fn limits_work(self) -> bool {
+        self.has_deadline() && self.adaptive().is_none()
+    }
+
+    /// The deadline, if it is the same in every round.
+    pub fn fixed_deadline(self) -> Option<Span> {
+        match self {
+            Close::Deadline(after) => Some(after),
+            _ => None,
+        }
+    }
+
+    /// How the deadline follows the clients, if it does.
+    pub fn adaptive(self) -> Option<Adaptive> {
+        match self {
+            Close::Adaptive(adaptive) => Some(adaptive),
+            _ => None,
+        }
+    }
+
+    /// How many clients a round asks, if that is part of the policy.
+    pub fn asked(self) -> Option<usize> {
+        match self {
+            Close::First { of, .. } => Some(of),
+            _ => None,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::selector::{Drawing, Feedback, Needs, Selector};
-use super::{Close, Columns, KeyedRng, Sample, ServerConfig, Ties};
+use super::{Columns, KeyedRng, ServerConfig, Ties};
 use crate::aggregate::{Draw, Participation};
 use crate::clock::SimTime;
 use crate::random::{Purpose, shuffle, stream};
@@ -72,7 +72,7 @@ impl Selection {
             seed,
             clients,
             wanted: config.wanted(clients),
-            asks_all: config.sample == Sample::All && !matches!(config.close, Close::First { .. }),
+            asks_all: config.asks_all(),
             selector,
             participation: config.rule.participation,
             ties: config.close.character().ties,
