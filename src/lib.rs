@@ -7,7 +7,8 @@
 //!
 //! # A first run
 //!
-//! A [`Scenario`] says what is simulated, [`Options`] how, [`Plugins`] what you bring; [`run()`] does it.
+//! A [`Scenario`] says what is simulated, [`Options`] how, [`Plugins`] what you bring; [`run()`] does it, and
+//! a [`Run`] is what comes out.
 //!
 //! ```
 //! use gruppetto::{Options, Plugins, Scenario, run};
@@ -42,8 +43,8 @@
 //! set = { server.weighting = "fedavg" }
 //! "#;
 //! let scenario = Scenario::parse("two-speeds.toml", text, &[], None)?;
-//! let summary = run(&scenario, &Options::default(), &Plugins::new())?;
-//! let [fednova, fedavg] = [&summary.variants[0], &summary.variants[1]];
+//! let run = run(&scenario, &Options::default(), &Plugins::new())?;
+//! let [fednova, fedavg] = [&run.variants[0], &run.variants[1]];
 //! // Fast clients make many more steps: FedAvg leans towards their data, FedNova does not.
 //! assert!(fednova.tau.max > 10 * fednova.tau.min);
 //! assert!(fednova.chi2 < 1e-9 && fedavg.chi2 > 0.1);
@@ -113,7 +114,7 @@ pub mod scenario;
 pub mod watch;
 
 pub use plugins::Plugins;
-pub use run::{Options, run};
+pub use run::{Options, Run, run};
 pub use scenario::Scenario;
 
 pub use gruppetto_sim::{

@@ -39,6 +39,7 @@ use crate::run_files::{OverSeeds, Phases, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tracing::info;
@@ -80,6 +81,7 @@ impl Default for Options {
 
 /// What can go wrong with a run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The folder.
     #[error(transparent)]
@@ -100,9 +102,33 @@ pub enum Error {
     Run { variant: String, source: RunError },
 }
 
+/// A scenario that was run: every variant with every seed. It reads like its [`Summary`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Run {
+    /// What came out.
+    pub summary: Summary,
+    /// Where its files are, if any were written.
+    pub folder: Option<PathBuf>,
+}
+
+impl Deref for Run {
+    type Target = Summary;
+
+    fn deref(&self) -> &Summary {
+        &self.summary
+    }
+}
+
+impl From<Run> for Summary {
+    fn from(run: Run) -> Summary {
+        run.summary
+    }
+}
+
 /// Runs every variant with every seed. Whatever goes wrong, the folder keeps what was recorded,
 /// and its summary says that it is incomplete.
-pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Summary, Error> {
+pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Run, Error> {
     let Options { threads, timing_only, clock_mode, .. } = *options;
     let device = (!timing_only).then_some(options.device);
     // The thread of the simulation computes too, except where time really passes: there it must
@@ -111,7 +137,9 @@ pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<
         ClockMode::Virtual => threads.saturating_sub(1),
         ClockMode::Wall(_) => threads.max(1),
     };
-    run_with(scenario, options, plugins, &|plan, seed| build(plan, seed, helpers, device))
+    let build = |plan: &Plan, seed| build(plan, seed, helpers, device);
+    let summary = run_with(scenario, options, plugins, &build)?;
+    Ok(Run { summary, folder: options.out.clone() })
 }
 
 /// How a run is put together for a plan and a seed.

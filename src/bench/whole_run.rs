@@ -3,8 +3,7 @@
 use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, percent};
 use crate::actors::ClockMode;
-use crate::run::{Error, Options, run};
-use crate::run_files::Summary;
+use crate::run::{Error, Options, Run, run};
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 use std::path::PathBuf;
@@ -103,7 +102,7 @@ fn run_once(
     threads: usize,
     out: Option<PathBuf>,
     round_timer: &RoundTimer,
-) -> Result<Summary, Error> {
+) -> Result<Run, Error> {
     let clock_mode = ClockMode::Virtual;
     let options = Options {
         out,

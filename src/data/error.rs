@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A data set is not there, or is not what it should be. Nothing has been started.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DataError {
     file: Option<PathBuf>,
     what: String,

@@ -17,6 +17,7 @@ pub enum Glyphs {
 
 /// What there is to know of a task's data with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The data set.
     pub name: String,
@@ -48,6 +49,7 @@ pub struct Inspection {
 
 /// How much the clients' labels differ from those of all together, each client weighted by n_i.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Heterogeneity {
     /// Σ p_i · ½ Σ_k |q_ik − q_k|: the part of its samples an average client would have to exchange.
     /// 0 where all have the same mix, near 1 where nobody has what the others have.

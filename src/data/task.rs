@@ -98,6 +98,7 @@ pub trait Task: Any + Debug + Send + Sync {
 
 /// What a trainer is made for.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct TrainerSetup {
     /// Number of clients.
     pub clients: usize,
@@ -141,6 +142,7 @@ impl Shares {
 
 /// The clients' shares cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ShareError {
     /// The data cannot be spread over the clients with this seed.
     #[error("[task.partition]: {0}")]
@@ -152,6 +154,7 @@ pub enum ShareError {
 
 /// A task cannot be learned.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TaskError {
     /// The data cannot be divided among the clients with this seed.
     #[error(transparent)]

@@ -69,6 +69,7 @@ pub type ChosenTask = Chosen<dyn Trainer, TaskSetup>;
 
 /// The policies of a plan that are plug-ins; for the others, what is configured is built in.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ChosenPlugins {
     /// `server.scheme`.
     pub selector: Option<Chosen<dyn Selector>>,

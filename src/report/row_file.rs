@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 /// A file could not be written. What is in it already stays.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {source}", path.display())]
+#[non_exhaustive]
 pub struct FileError {
     /// Which file.
     pub path: PathBuf,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A file of tensors could not be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError {
     /// The file itself.
     #[error("cannot read {}: {source}", path.display())]

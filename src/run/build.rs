@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 /// A run cannot be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// An event lies behind the end of the clock.
     #[error("[[event]]: {0}")]

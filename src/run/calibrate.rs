@@ -16,6 +16,7 @@ const SHORTEST: Duration = Duration::from_micros(20);
 
 /// Step times that were measured, one after the other, in one thread.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Calibration {
     model: &'static str,
     batch: usize,

@@ -17,6 +17,7 @@ const LIVE_CLIENT: u64 = 1200;
 const JOB: u64 = 400;
 
 /// What one variant will do and cost.
+#[non_exhaustive]
 pub struct Estimate {
     variant: String,
     rule: String,

@@ -52,6 +52,7 @@ pub struct Recorded {
 
 /// A run cannot be recorded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RecordError {
     /// The run's folder.
     #[error(transparent)]

@@ -6,6 +6,7 @@ use std::{fs, io};
 
 /// What a run left cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// There is no such folder, or no run wrote it.
     #[error("{}: there is no summary.json\n  = help: give the folder of a run, such as runs/demo", .0.display())]

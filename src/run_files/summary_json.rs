@@ -28,6 +28,7 @@ use std::path::Path;
 
 /// The whole scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The scenario's name.
     pub name: String,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 /// A plan cannot be drawn for a seed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DrawError {
     /// The data cannot be divided among the clients.
     #[error(transparent)]

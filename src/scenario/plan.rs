@@ -8,6 +8,7 @@ use crate::policy::{ClientConfig, ServerConfig, Stop};
 
 /// A whole scenario file, overrides applied, every choice made.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Scenario {
     /// `name`.
     pub name: String,
@@ -33,6 +34,7 @@ pub struct Scenario {
 
 /// One variant: the scenario with its own overrides.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Variant {
     /// Shown in tables and files.
     pub name: String,
@@ -42,6 +44,7 @@ pub struct Variant {
 
 /// Everything one run needs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// `[task]`.
     pub task: TaskConfig,

@@ -193,7 +193,7 @@ fn sampled_clients_are_heard_in_proportion_to_their_data() {
             &gruppetto::plugins::Plugins::new(),
         )
         .unwrap();
-        for variant in summary.variants {
+        for variant in summary.summary.variants {
             assert!(variant.chi2 < 1e-3, "{scheme}, {how}, {}: {}", variant.name, variant.chi2);
         }
     }

@@ -166,7 +166,7 @@ fn a_walk_without_delays_is_the_itinerary() {
         while let Some(end) = client_side.next_step(&mut wall_round).unwrap() {
             wall_round.stepped(end, SimTime::ZERO);
         }
-        assert_eq!(client_side.way(&wall_round).unwrap(), way);
+        assert_eq!(client_side.way(&mut wall_round).unwrap(), way);
         let mut held_up = client_side
             .begin_wall_clock_round(
                 round.clone(),
@@ -177,6 +177,6 @@ fn a_walk_without_delays_is_the_itinerary() {
         while let Some(end) = client_side.next_step(&mut held_up).unwrap() {
             held_up.stepped(end, second(10));
         }
-        assert!(client_side.way(&held_up).unwrap().tau <= 1.min(way.tau));
+        assert!(client_side.way(&mut held_up).unwrap().tau <= 1.min(way.tau));
     }
 }

@@ -41,7 +41,7 @@ fn keeps_its_promises(scenario: &Scenario) {
     let name = &scenario.name;
     let summary = run(scenario, &options, &Plugins::new()).unwrap();
     assert!(!has_failed(scenario, &summary), "{name} diverged");
-    for expect in summary.expect {
+    for expect in &summary.expect {
         assert!(expect.ok, "{name}: {} (measured {:?})", expect.that, expect.measured);
     }
 }

@@ -39,12 +39,12 @@ impl Simulated {
         let folder = tempfile::tempdir().unwrap();
         let summary = run::run(&scenario(text), &options(folder.path(), threads), &Plugins::new())
             .unwrap_or_else(|error| panic!("{error}"));
-        Simulated { summary, folder }
+        Simulated { summary: summary.into(), folder }
     }
 
     /// A run that is over, in `folder`.
-    pub fn new(summary: Summary, folder: tempfile::TempDir) -> Self {
-        Simulated { summary, folder }
+    pub fn new(summary: impl Into<Summary>, folder: tempfile::TempDir) -> Self {
+        Simulated { summary: summary.into(), folder }
     }
 
     /// A file of the run.

@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 /// A client's round cannot be planned. The run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// Time ran out of numbers.
     #[error(transparent)]

@@ -49,6 +49,7 @@ use worker::Worker;
 
 /// A deep model cannot be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TorchError {
     /// `--device cuda` without a GPU.
     #[error(

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A trace, or a file to import, could not be read or written. Nothing after it was looked at.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TraceError {
     file: PathBuf,
     at: String,

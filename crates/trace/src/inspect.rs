@@ -22,6 +22,7 @@ use serde::Serialize;
 
 /// What a trace holds. Times are in seconds, rates in Mbit/s, speeds in GFLOPS.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The file.
     pub file: String,

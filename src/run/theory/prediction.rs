@@ -18,6 +18,7 @@ pub enum Outlook {
 /// The prediction for one variant.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Prediction {
     pub variant: String,
     pub seed: u64,

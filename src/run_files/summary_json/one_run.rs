@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// One run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct VariantSummary {
     /// Name of the variant.
     pub name: String,

@@ -97,6 +97,7 @@ pub struct TargetReached {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct TauSummary {
     pub min: u64,
     #[serde(deserialize_with = "nan_if_null")]
@@ -160,6 +161,7 @@ pub struct RestSummary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Throughput {
     #[serde(deserialize_with = "nan_if_null")]
     pub wall_seconds: f64,

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 /// A run ended before its time. What was recorded up to then is on disk, marked incomplete.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// A bug: the message says where to look.
     #[error("{place} panicked (seed {seed}): {message}")]

@@ -49,6 +49,7 @@ impl fmt::Display for PartitionScheme {
 
 /// A partition cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PartitionError {
     /// Too small a share for somebody.
     #[error("client {client} gets {found} samples, fewer than min_size = {least}")]

@@ -121,6 +121,7 @@ pub struct Fleet {
 /// A client got a device whose times cannot be represented.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("client {client} (class {class}): its {what} is out of range: {source}")]
+#[non_exhaustive]
 pub struct FleetError {
     /// Which client.
     pub client: usize,

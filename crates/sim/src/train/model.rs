@@ -58,6 +58,7 @@ impl Values {
 
 /// A file of tensors does not fit the task.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TensorError {
     /// A tensor the task needs is not there.
     #[error("there is no tensor `{0}`; the file has: {1}")]

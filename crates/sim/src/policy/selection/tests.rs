@@ -3,6 +3,7 @@
 use super::*;
 use crate::aggregate::{OptimizerConfig, RuleConfig, TauEff, WeightingConfig};
 use crate::clock::Span;
+use crate::policy::Close;
 use crate::policy::{Late, OortConfig, Partial, Sample, Scheme, Staleness, View};
 use crate::record::Outcome;
 
