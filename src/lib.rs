@@ -124,3 +124,8 @@ pub use gruppetto_sim::{
 #[cfg(feature = "torch")]
 pub use gruppetto_torch as torch;
 pub use gruppetto_trace as trace;
+
+/// The example in README.md is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

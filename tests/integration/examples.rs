@@ -18,6 +18,8 @@ mod own_selector;
 mod own_trainer;
 #[path = "../../examples/own_weighting.rs"]
 mod own_weighting;
+#[path = "../../examples/own_work.rs"]
+mod own_work;
 
 use crate::simulated::{Simulated, options};
 use gruppetto::Plugins;
@@ -29,6 +31,7 @@ fn every_example_runs_and_holds_what_it_asserts() {
     own_selector::main();
     own_closing::main();
     own_weighting::main();
+    own_work::main();
     own_optimizer::main();
     own_trainer::main();
     own_observer::main();
@@ -51,7 +54,7 @@ fn no_example_is_left_out() {
         .collect();
     found.sort();
     let here = include_str!("examples.rs");
-    assert!(found.len() >= 9);
+    assert!(found.len() >= 10);
     for file in found {
         assert!(here.contains(&format!("../../examples/{file}")), "{file} is not run");
     }
