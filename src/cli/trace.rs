@@ -5,6 +5,7 @@ mod record;
 mod synth;
 
 use super::{Problem, print};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use fit::{FitArguments, fit_trace};
 use gruppetto_trace::{
@@ -44,8 +45,8 @@ pub(super) struct InspectTraceArguments {
 #[derive(Args)]
 pub(super) struct ImportArguments {
     /// Whose format INPUT is in
-    #[arg(long, value_enum)]
-    format: FormatArgument,
+    #[arg(long, value_parser = format_names())]
+    format: Format,
     /// The file to import, gzipped or not; for bandwidth also a folder of logs
     #[arg(value_name = "INPUT")]
     input: PathBuf,
@@ -63,22 +64,13 @@ pub(super) struct ImportArguments {
     map: Option<Mapping>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArgument {
-    /// FedScale's client_device_capacity (a pickle; nothing in it is run)
-    FedscaleCapacity,
-    /// FedScale's client_behave_trace (a pickle; nothing in it is run)
-    FedscaleBehavior,
-    /// FLASH's state_traces.json
-    Flash,
-    /// FLASH's parsed form, cached_timers.json
-    FlashReady,
-    /// A table of phone models and inference latencies in ms
-    AiBenchmark,
-    /// A log of seconds and Mbit/s, or a folder of logs
-    Bandwidth,
-    /// Any table, with --map
-    Csv,
+/// The formats by name, as help shows them.
+fn format_names() -> impl TypedValueParser<Value = Format> {
+    let values = Format::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values).map(|given| {
+        let named = Format::ALL.into_iter().find(|(_, name, _)| *name == given);
+        named.expect("only these names are accepted").0
+    })
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -150,15 +142,7 @@ fn told(summary: &ImportSummary) -> String {
 
 impl ImportArguments {
     fn options(&self) -> Result<ImportOptions, String> {
-        let format = match self.format {
-            FormatArgument::FedscaleCapacity => Format::FedscaleCapacity,
-            FormatArgument::FedscaleBehavior => Format::FedscaleBehavior,
-            FormatArgument::Flash => Format::Flash,
-            FormatArgument::FlashReady => Format::FlashReady,
-            FormatArgument::AiBenchmark => Format::AiBenchmark,
-            FormatArgument::Bandwidth => Format::Bandwidth,
-            FormatArgument::Csv => Format::Csv,
-        };
+        let format = self.format;
         match (format, &self.map, self.direction) {
             (Format::Csv, None, _) => Err("error: --format csv needs --map, such as --map \
                  device=id,time=t[s],step_time=ms[ms]"

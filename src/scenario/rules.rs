@@ -5,7 +5,7 @@ use super::solver::short_number;
 use super::source::Where;
 use super::tree::Node;
 use crate::aggregate::Participation;
-use crate::compress::{Compression, Packing};
+use crate::compress::Packing;
 use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
 use crate::policy::{ClientConfig, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig};
 use crate::solver::{Solver, VarianceReduction};
@@ -180,7 +180,7 @@ fn whole_updates(tree: &Node, packing: &Packing) -> Result<(), ScenarioError> {
         Packing { error_feedback: true, .. } => {
             ("error feedback", "what is left over from earlier rounds says nothing of this one's")
         }
-        Packing { compression: Compression::TopK(_), .. } => {
+        Packing { compression, .. } if compression.leaves_numbers_out() => {
             ("`top_k`", "an entry that is not sent would be taken for one that did not move")
         }
         _ => return Ok(()),

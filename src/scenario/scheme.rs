@@ -71,7 +71,7 @@ pub(super) fn check(
     let name = match server.scheme {
         Scheme::Oort(_) => "oort",
         Scheme::Tiers(_) => "tiers",
-        _ => return Ok(()),
+        Scheme::Uniform | Scheme::BySize | Scheme::RoundRobin | Scheme::Plugin(_) => return Ok(()),
     };
     let at = tree.place("server.scheme");
     if server.close.is_asynchronous() {

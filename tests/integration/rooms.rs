@@ -166,3 +166,38 @@ fn packages_stay_in_their_rooms() {
         assert!(seen > 0, "`{what}` appears nowhere");
     }
 }
+
+/// The name of the type that a line declares, at the top level of its file.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    });
+    let mut words = line.trim_start().split_whitespace();
+    let is_type =
+        words.next().is_some_and(|word| ["struct", "enum", "trait", "type"].contains(&word));
+    let name = words.next().filter(|_| is_type)?;
+    name.split(|c: char| !c.is_ascii_alphanumeric()).next().filter(|name| !name.is_empty())
+}
+
+/// A name stands for one type: who reads it in a message or searches for it finds that one.
+#[test]
+fn no_two_types_of_a_crate_have_the_same_name() {
+    let folders =
+        ["src", "crates/sim/src", "crates/kernels/src", "crates/trace/src", "crates/torch/src"];
+    for folder in folders {
+        let mut files = Vec::new();
+        sources(&root().join(folder), &mut files);
+        let mut types: BTreeMap<String, PathBuf> = BTreeMap::new();
+        for file in files {
+            let text = plain(&file);
+            let declares = text.lines().filter(|line| !line.starts_with(' ')).filter_map(declared);
+            // A type that differs from system to system is declared once for each.
+            for name in declares.collect::<BTreeSet<_>>() {
+                let other = types.insert(name.to_string(), file.clone());
+                assert!(other.is_none(), "{name} is declared in {file:?} and in {other:?}");
+            }
+        }
+        assert!(types.len() > 5, "{folder} declares {types:?}");
+    }
+}

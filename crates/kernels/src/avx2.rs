@@ -17,10 +17,10 @@ use super::{LANES, Law};
 const TILE: usize = 6;
 
 /// The lower and the upper lanes.
-type Vector = [__m256; 2];
+type RegisterPair = [__m256; 2];
 
 // SAFETY: all bits 0 is a vector of zeros; constants may not use instructions.
-const ZERO: Vector = unsafe { std::mem::zeroed() };
+const ZERO: RegisterPair = unsafe { std::mem::zeroed() };
 
 /// Proof that this processor has AVX2 and FMA: only [`Avx2::detect`] makes it.
 pub(super) struct Avx2(());
@@ -175,21 +175,21 @@ fn fma_burst(rounds: u32) -> (u64, f32) {
 /// `vector * factor + sum`
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn fma(vector: Vector, factor: &f32, sum: Vector) -> Vector {
+fn fma(vector: RegisterPair, factor: &f32, sum: RegisterPair) -> RegisterPair {
     let factor = _mm256_set1_ps(*factor);
     [_mm256_fmadd_ps(vector[0], factor, sum[0]), _mm256_fmadd_ps(vector[1], factor, sum[1])]
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn load(from: &[f32; LANES]) -> Vector {
+fn load(from: &[f32; LANES]) -> RegisterPair {
     // SAFETY: both halves of the array are read.
     unsafe { [_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))] }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn store(to: &mut [f32; LANES], value: Vector) {
+fn store(to: &mut [f32; LANES], value: RegisterPair) {
     // SAFETY: both halves of the array are written.
     unsafe {
         _mm256_storeu_ps(to.as_mut_ptr(), value[0]);

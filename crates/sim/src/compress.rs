@@ -44,6 +44,14 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// Whether numbers are left out, so that the server cannot tell them from those that did not move.
+    pub fn leaves_numbers_out(self) -> bool {
+        match self {
+            Compression::TopK(_) => true,
+            Compression::None | Compression::Fp16 | Compression::Quantize(_) => false,
+        }
+    }
+
     /// Bits of an update of a model with so many parameters.
     pub fn bits(self, parameters: usize) -> u64 {
         let n = parameters as u64;

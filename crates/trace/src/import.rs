@@ -41,6 +41,31 @@ pub enum Format {
     Csv,
 }
 
+impl Format {
+    /// Every format, with its name and a line about it, as `gruppetto trace import` shows them.
+    pub const ALL: [(Format, &str, &str); 7] = [
+        (
+            Format::FedscaleCapacity,
+            "fedscale-capacity",
+            "FedScale's client_device_capacity (a pickle; nothing in it is run)",
+        ),
+        (
+            Format::FedscaleBehavior,
+            "fedscale-behavior",
+            "FedScale's client_behave_trace (a pickle; nothing in it is run)",
+        ),
+        (Format::Flash, "flash", "FLASH's state_traces.json"),
+        (Format::FlashReady, "flash-ready", "FLASH's parsed form, cached_timers.json"),
+        (
+            Format::AiBenchmark,
+            "ai-benchmark",
+            "A table of phone models and inference latencies in ms",
+        ),
+        (Format::Bandwidth, "bandwidth", "A log of seconds and Mbit/s, or a folder of logs"),
+        (Format::Csv, "csv", "Any table, with --map"),
+    ];
+}
+
 /// Which links a bandwidth log is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {

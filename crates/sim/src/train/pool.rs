@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 /// Where a job stands in the queue: `None` is before every instant.
 type Place = (Option<SimTime>, u64);
 
-type Work = Box<dyn FnOnce() + Send>;
+type PoolJob = Box<dyn FnOnce() + Send>;
 
 /// Results that may wait to be taken, for each thread, however large they are.
 const AHEAD_PER_THREAD: usize = 4;
@@ -66,7 +66,7 @@ struct SharedQueue {
 /// The jobs of the queue, and what is known of those that have begun.
 #[derive(Default)]
 struct QueueState {
-    queue: BTreeMap<Place, (u64, Work)>,
+    queue: BTreeMap<Place, (u64, PoolJob)>,
     submitted: u64,
     /// Begun, and not yet taken or given up.
     begun: usize,
@@ -80,7 +80,7 @@ struct QueueState {
 
 impl QueueState {
     /// Takes a job out of the queue to begin it.
-    fn begin(&mut self, place: Place) -> Option<Work> {
+    fn begin(&mut self, place: Place) -> Option<PoolJob> {
         let (_, job) = self.queue.remove(&place)?;
         self.begun += 1;
         Some(job)
@@ -152,7 +152,7 @@ impl SharedQueue {
         false
     }
 
-    fn work(&self, job: Work) {
+    fn work(&self, job: PoolJob) {
         let began = Instant::now();
         job();
         self.lock().busy += began.elapsed();
@@ -182,7 +182,7 @@ impl Drop for Taken {
     }
 }
 
-type Outcome<T> = (Result<T, Panicked>, Taken);
+type Delivery<T> = (Result<T, Panicked>, Taken);
 
 impl Pool {
     /// Starts `helpers` threads, which may be none, for results of about `bytes` bytes.
@@ -229,7 +229,7 @@ impl Pool {
         cost: u64,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Ticket<T> {
-        let (sender, result): (Sender<Outcome<T>>, _) = bounded(1);
+        let (sender, result): (Sender<Delivery<T>>, _) = bounded(1);
         // Nobody takes the result if the ticket was thrown away.
         let place = self.push(when, cost, job, move |outcome| drop(sender.send(outcome)));
         Ticket { result: Some(result), place, shared: self.shared.clone() }
@@ -242,7 +242,7 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Panicked> {
         assert!(!self.helpers.is_empty(), "nobody would ever do it");
-        let (sender, result) = tokio::sync::oneshot::channel::<Outcome<T>>();
+        let (sender, result) = tokio::sync::oneshot::channel::<Delivery<T>>();
         self.push(None, u64::MAX, job, move |outcome| drop(sender.send(outcome)));
         result.await.map_or_else(|_| Err(gone()), |(result, _taken)| result)
     }
@@ -252,7 +252,7 @@ impl Pool {
         when: Option<SimTime>,
         cost: u64,
         job: impl FnOnce() -> T + Send + 'static,
-        deliver: impl FnOnce(Outcome<T>) + Send + 'static,
+        deliver: impl FnOnce(Delivery<T>) + Send + 'static,
     ) -> Place {
         let shared = self.shared.clone();
         let work = Box::new(move || {
@@ -299,7 +299,7 @@ impl Drop for Pool {
 
 /// A result to come. Thrown away, it cancels a job that has not begun.
 pub struct Ticket<T> {
-    result: Option<Receiver<Outcome<T>>>,
+    result: Option<Receiver<Delivery<T>>>,
     place: Place,
     shared: Arc<SharedQueue>,
 }
