@@ -173,7 +173,7 @@ fn declared(line: &str) -> Option<&str> {
         Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
         None => rest,
     });
-    let mut words = line.trim_start().split_whitespace();
+    let mut words = line.split_whitespace();
     let is_type =
         words.next().is_some_and(|word| ["struct", "enum", "trait", "type"].contains(&word));
     let name = words.next().filter(|_| is_type)?;
