@@ -41,6 +41,7 @@
 
 mod assign;
 mod client;
+mod close;
 mod compression;
 mod device;
 mod dist;

@@ -1,9 +1,45 @@
 //! `[client] compression`: what an update loses on its way up.
 
 use super::error::ScenarioError;
+use super::schema::entry::Preset::{Nothing, Toml};
+use super::schema::entry::{Choice, Key, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::compress::{Compression, Packing};
+
+/// What may be done to an update.
+pub(super) const COMPRESSIONS: &[Choice] = &[
+    choice("\"none\"", "the server gets what was computed; 32n bits"),
+    choice("\"fp16\"", "every number in half precision; 16n bits").or("{ fp16 = true }").detail(
+        "The nearest, of two the even one; what is too large becomes ±65504, not infinity, and \
+         what is below 3e-8 becomes 0",
+    ),
+    choice(
+        "{ top_k = 0.1 }",
+        "the tenth of the numbers that is largest in magnitude, 0 for others",
+    )
+    .detail(
+        "At least one number, of equals the first. 32 + ⌈log₂n⌉ bits for each, number and \
+             place; never more than 32n",
+    ),
+    choice("{ quantize = 8 }", "every number in 8 bits, right on average (QSGD); 8n + 32 bits")
+        .detail(
+            "A whole multiple of the largest magnitude over 2⁷ − 1, rounded up or down at random",
+        ),
+];
+
+/// The keys of a table that says so.
+pub(super) const COMPRESSION: &[Key] = &[
+    key("fp16", "`true`", Nothing, "half precision"),
+    key("top_k", "above 0, up to 1", Nothing, "the part of the numbers that is sent"),
+    key("quantize", "2 to 16", Nothing, "bits per number"),
+    key(
+        "error_feedback",
+        "`true`, `false`",
+        Toml("false"),
+        "a client keeps what an update lost and adds it to its next one",
+    ),
+];
 
 /// Reads `compression`.
 pub(super) fn read(node: &Node) -> Result<Packing, ScenarioError> {

@@ -1,10 +1,54 @@
 //! `[task] model`: what learns from a data set.
 
 use super::error::ScenarioError;
+use super::schema::entry::Preset::{Nothing, Toml};
+use super::schema::entry::{Choice, Key, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::data::{Backend, Loss, ModelConfig};
 use std::path::PathBuf;
+
+/// The models by name.
+pub(super) const MODELS: &[Choice] = &[
+    choice("\"softmax\"", "softmax regression, on native kernels or libtorch")
+        .detail("On libtorch with `backend = \"libtorch\"`; all other models run on libtorch"),
+    choice("\"mlp\"", "fully connected, one hidden layer of 200, ReLU").or("{ mlp = [200, 100] }"),
+    choice("\"cnn\"", "two 5 × 5 convolutions with 2 × 2 pooling, then a hidden layer")
+        .or("{ cnn = { channels = [16, 32], hidden = 128 } }")
+        .detail("By default 32 and 64 channels and 512 units (McMahan et al. 2017)"),
+    choice("\"vgg11\"", "VGG-11 for small images, without batch norm")
+        .or("{ vgg11 = { dropout = 0.5 } }")
+        .detail("Two layers of 512 units with dropout before them"),
+    choice("\"resnet8\"", "a residual network with blocks of 16, 32 and 64 channels, group norm"),
+    choice(
+        "{ torchscript = \"net.pt\", loss = \"mse\" }",
+        "your own, exported from PyTorch as TorchScript",
+    ),
+];
+
+/// The keys of a model with parameters.
+pub(super) const MODEL: &[Key] = &[
+    key("mlp", "list of whole numbers", Nothing, "how wide each hidden layer is; 1 to 100 layers"),
+    key("cnn", "table", Nothing, "the size of a CNN"),
+    key("vgg11", "table", Nothing, "VGG-11 with another dropout"),
+    key("torchscript", "file", Nothing, "what `torch.jit.script(net).save(\"net.pt\")` writes"),
+    key("loss", "", Toml("\"cross-entropy\""), "beside `torchscript`: what is minimised").choices(
+        &[
+            choice("\"cross-entropy\"", "predicts classes"),
+            choice("\"mse\"", "the squared error: predicts real numbers"),
+        ],
+    ),
+];
+
+/// The keys of a CNN.
+pub(super) const CNN: &[Key] = &[
+    key("channels", "two whole numbers", Toml("[32, 64]"), "channels of the convolutions"),
+    key("hidden", "whole number", Toml("512"), "units of the hidden layer"),
+];
+
+/// The keys of VGG-11.
+pub(super) const VGG11: &[Key] =
+    &[key("dropout", "0 to below 1", Toml("0.5"), "chance of a unit to be left out of a step")];
 
 /// The widest layer and the most layers somebody may ask for.
 const WIDEST: u64 = 10_000_000;

@@ -1,9 +1,46 @@
 //! `[server] optimizer`: what the server does with the aggregated update.
 
 use super::error::ScenarioError;
+use super::schema::entry::Preset::{Required, Toml, Words};
+use super::schema::entry::{Choice, Key, choice, key};
 use super::section::Section;
 use super::tree::Node;
 use crate::aggregate::{Moment, OptimizerConfig};
+
+/// The keys of an optimiser.
+pub(super) const OPTIMIZER: &[Key] = &[
+    key("kind", "", Required, "the method; δ = −τ_eff Σ w_i η d_i is the aggregated update")
+        .choices(OPTIMIZERS)
+        .listed("server optimisers"),
+    key(
+        "lr",
+        "number above 0",
+        Words("1.0 with `\"sgd\"` and `\"momentum\"`, else 0.01"),
+        "the server's learning rate",
+    ),
+    key("momentum", "0 to below 1", Toml("0.9"), "β").with(&["momentum"]),
+    key(
+        "beta1",
+        "0 to below 1",
+        Words("0.9; 0.0 with `\"adagrad\"`"),
+        "β₁, how much of the mean of δ is kept",
+    )
+    .with(&["adam", "yogi", "adagrad"]),
+    key("beta2", "0 to below 1", Toml("0.99"), "β₂, how much of the mean of δ² is kept")
+        .with(&["adam", "yogi"]),
+    key("epsilon", "number above 0", Toml("0.001"), "ε; v begins at ε²")
+        .with(&["adam", "yogi", "adagrad"]),
+];
+
+const OPTIMIZERS: &[Choice] = &[
+    choice("\"sgd\"", "x ← x + lr·δ"),
+    choice("\"momentum\"", "u ← βu − δ/η, x ← x − lr·η·u (SlowMo)").detail(
+        "The buffer is in units of a gradient, so it keeps its meaning when the clients' η changes",
+    ),
+    choice("\"adam\"", "m ← β₁m + (1−β₁)δ, v ← β₂v + (1−β₂)δ², x ← x + lr·m/(√v + ε)"),
+    choice("\"yogi\"", "as \"adam\" with v ← v − (1−β₂)δ²·sign(v − δ²)"),
+    choice("\"adagrad\"", "as \"adam\" with v ← v + δ²"),
+];
 
 #[derive(Clone, Copy)]
 enum Kind {

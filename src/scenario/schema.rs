@@ -9,7 +9,8 @@
 //!                 └──► the tables of docs/scenario.md, which a test compares and rewrites
 //! ```
 //!
-//! So a new key is one row in the file of its section, and the code that reads it. The tests in
+//! So a new key is one row in the file of its section, and the code that reads it; policies, optimisers,
+//! models and compressions have both in one file (`scenario/close.rs` and others). The tests in
 //! `schema/walk.rs` hold the two together: every key must be read, every alternative accepted,
 //! and every default must be the one that the reader uses.
 //!
@@ -23,7 +24,7 @@
 
 mod client;
 mod dist;
-mod entry;
+pub(super) mod entry;
 mod event;
 mod fleet;
 mod outcome;

@@ -1,13 +1,64 @@
 //! `[server]` `scheme`: how clients are chosen, and what must go with it.
 
 use super::error::ScenarioError;
+use super::schema::entry::Preset::{Nothing, Toml, Words};
+use super::schema::entry::{Choice, Key, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::aggregate::Participation;
 use crate::policy::{OortConfig, Scheme, ServerConfig};
 
+/// The ways to choose clients.
+pub(super) const SCHEMES: &[Choice] = &[
+    choice("\"uniform\"", "at random, without replacement"),
+    choice("\"by-size\"", "at random by p_i, with replacement"),
+    choice("\"round-robin\"", "in turn, by number"),
+    choice("\"oort\"", "by what they bring and how fast they are, with exploration")
+        .or("{ oort = { alpha = 2.0 } }"),
+    choice("\"tiers\"", "TiFL: from one tier of equally fast clients")
+        .or("{ tiers = { count = 5 } }"),
+];
+
+/// The keys of a table that says how clients are chosen.
+pub(super) const SCHEME: &[Key] = &[
+    key("oort", "table", Nothing, "Oort with other parameters"),
+    key("tiers", "table", Nothing, "tiers with other parameters"),
+];
+
+/// The keys of Oort.
+pub(super) const OORT: &[Key] = &[
+    key("exploration", "0 to 1", Toml("0.9"), "ε in the first round"),
+    key("decay", "above 0, up to 1", Toml("0.98"), "what ε is multiplied by from round to round"),
+    key(
+        "least",
+        "0 to `exploration`",
+        Words("0.2, or `exploration` if that is less"),
+        "what ε does not fall below",
+    ),
+    key(
+        "alpha",
+        "number, 0 or more",
+        Toml("2.0"),
+        "α: how much slow clients are avoided; 0: not at all",
+    ),
+    key(
+        "round_time",
+        "duration above 0",
+        Words("follows the clients"),
+        "T, how long a round should take",
+    ),
+];
+
+/// The keys of TiFL's tiers.
+pub(super) const TIERS: &[Key] = &[key(
+    "count",
+    "1 to the number of clients",
+    Toml("5"),
+    "tiers; each must have as many clients as a round asks",
+)];
+
 /// Tiers, where nothing is said: as many as in TiFL's experiments.
-const TIERS: usize = 5;
+const USUAL_TIERS: usize = 5;
 
 /// Reads `scheme`, for a number of clients.
 pub(super) fn read(node: &Node, clients: usize) -> Result<Scheme, ScenarioError> {
@@ -17,7 +68,7 @@ pub(super) fn read(node: &Node, clients: usize) -> Result<Scheme, ScenarioError>
             ("by-size", Scheme::BySize),
             ("round-robin", Scheme::RoundRobin),
             ("oort", Scheme::Oort(OortConfig::PUBLISHED)),
-            ("tiers", Scheme::Tiers(TIERS)),
+            ("tiers", Scheme::Tiers(USUAL_TIERS)),
         ];
         return node.one_of_or_table("server.scheme", "scheme", &schemes);
     };
@@ -30,7 +81,9 @@ pub(super) fn read(node: &Node, clients: usize) -> Result<Scheme, ScenarioError>
                 node.whole("count", 1..=clients as u64)
                     .map_err(|error| error.note(format_args!("the task has {clients} clients")))
             });
-            count.transpose()?.map_or(Scheme::Tiers(TIERS), |count| Scheme::Tiers(count as usize))
+            count
+                .transpose()?
+                .map_or(Scheme::Tiers(USUAL_TIERS), |count| Scheme::Tiers(count as usize))
         }
     };
     section.finish("here")?;

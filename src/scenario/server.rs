@@ -3,17 +3,17 @@
 use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
-use super::{optimizer, scheme};
+use super::{close, optimizer, scheme};
 use crate::aggregate::{OptimizerConfig, Participation, RuleConfig, TauEff, WeightingConfig};
 use crate::clock::Span;
-use crate::policy::{Adaptive, Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
+use crate::policy::{Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
 
 /// Reads `[server]`, for a number of clients.
 pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfig, ScenarioError> {
     let mut section = root.open_in("server")?;
     let thirty_seconds = Close::Deadline(Span::from_nanos(30_000_000_000));
     let close =
-        section.get("close").map_or(Ok(thirty_seconds), |node| read_close(node, clients))?;
+        section.get("close").map_or(Ok(thirty_seconds), |node| close::read(node, clients))?;
     let lates = [("drop", Late::Drop), ("next", Late::Next), ("stale", Late::Stale)];
     let late = choose(&mut section, "late", Late::Drop, &lates)?;
     let staleness = section.get("staleness").map_or(Ok(Staleness::Constant), read_staleness)?;
@@ -117,45 +117,6 @@ fn read_tau_eff(node: &Node) -> Result<TauEff, ScenarioError> {
             .one_of("server.tau_eff", "tau_eff", &names)
             .map_err(|error| error.note("or a number above 0")),
     }
-}
-
-fn read_close(node: &Node, clients: usize) -> Result<Close, ScenarioError> {
-    let Raw::Table(_) = &node.value else {
-        let names = [("all", Close::All), ("each", Close::Buffer(1))];
-        return node.one_of_or_table("server.close", "close", &names);
-    };
-    let mut section = Section::open("server.close", node)?;
-    let close = match section.exactly_one(&["deadline", "first", "buffer", "window"])? {
-        ("buffer", node) => Close::Buffer(node.whole("buffer", 1..=1_000_000_000)? as usize),
-        ("window", node) => {
-            Close::Window(node.positive_duration("a window of zero never lets time pass")?)
-        }
-        ("deadline", node) if matches!(node.value, Raw::Table(_)) => read_adaptive(node)?,
-        ("deadline", node) => {
-            Close::Deadline(node.positive_duration("a deadline of zero lets nobody finish")?)
-        }
-        (_, node) => {
-            let of = section.require("of", "how many clients are asked")?;
-            let of = of
-                .whole("of", 1..=clients as u64)
-                .map_err(|error| error.note(format_args!("the task has {clients} clients")))?;
-            let first = node.whole("first", 1..=of)?;
-            Close::First { first: first as usize, of: of as usize }
-        }
-    };
-    section.finish("with this close")?;
-    Ok(close)
-}
-
-fn read_adaptive(node: &Node) -> Result<Close, ScenarioError> {
-    let mut section = Section::open("server.close.deadline", node)?;
-    let percentile = section.require("percentile", "of how long clients took")?;
-    let of = section.require("of", "how many rounds are looked at")?;
-    let percentile = percentile
-        .number_that("percentile", "a number above 0, up to 100", |p| p > 0.0 && p <= 100.0)?;
-    let of = of.whole("of", 1..=1_000_000)? as usize;
-    section.finish("here")?;
-    Ok(Close::Adaptive(Adaptive { percentile, of }))
 }
 
 fn read_sample(node: &Node, clients: usize) -> Result<Sample, ScenarioError> {

@@ -20,10 +20,7 @@ mod rule;
 mod weighting;
 
 pub use aggregator::Aggregator;
-pub use optimizer::{
-    AdaptiveOptimizer, AggregatedUpdate, HeldUpdate, Moment, OptimizerConfig, ServerOptimizer, Sgd,
-    SlowMo,
-};
+pub use optimizer::*;
 pub use participation_rates::ParticipationRates;
 pub use rule::{Draw, Participation, RuleConfig, TauEff, WeightingConfig};
 pub use weighting::{Applied, Contribution, GeneralRule, Sums, Weight, Weighting};

@@ -14,20 +14,14 @@ mod selector;
 mod work;
 mod workload;
 
-pub use closing::{
-    Buffer, Character, Closing, Durations, FirstOf, Opened, RoundOpened, Sending, Then, Ties,
-    UpdateArrived, Verdict, WaitForAll, Window, rehearse,
-};
+pub use closing::*;
 pub use columns::Columns;
 pub use config::{
-    Adaptive, Amount, Batch, ClientConfig, Close, LastBatch, Late, OortConfig, Partial, Redraw,
-    Sample, Scheme, ServerConfig, Staleness, Stop, Target, WorkConfig,
+    Amount, Batch, ClientConfig, LastBatch, Late, Partial, Redraw, Sample, ServerConfig, Staleness,
+    Stop, Target, WorkConfig,
 };
 pub use keyed_rng::KeyedRng;
 pub use selection::{Asked, Selection, SelectionError};
-pub use selector::{
-    BySize, Drawing, Feedback, Needs, Oort, RoundRobin, Selector, Tiers, Uniform, View,
-    draw_uniform,
-};
+pub use selector::*;
 pub use work::{Work, WorkAmount, WorkAsked};
 pub use workload::{Sent, Workload};

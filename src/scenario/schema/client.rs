@@ -2,11 +2,16 @@
 
 use super::entry::Preset::{Nothing, Required, Toml, Words};
 use super::entry::{Choice, Key, Table, choice, key};
+use crate::scenario::compression;
 
 pub(super) const TABLES: &[Table] = &[
     Table::header("client", "how a client works", CLIENT).listed("local solvers"),
-    Table::braces("client.compression", "what an update loses on its way up", COMPRESSION)
-        .exactly_one(&[&[&["fp16"], &["top_k"], &["quantize"]]]),
+    Table::braces(
+        "client.compression",
+        "what an update loses on its way up",
+        compression::COMPRESSION,
+    )
+    .exactly_one(&[&[&["fp16"], &["top_k"], &["quantize"]]]),
     Table::braces("client.lr_schedule", "a change of the learning rate", LR_SCHEDULE),
     Table::braces("client.work", "how many local steps a client sets out to make", WORK)
         .exactly_one(&[&[&["until"], &["epochs", "last_batch"], &["steps"]]]),
@@ -40,7 +45,7 @@ const CLIENT: &[Key] = &[
         .choices(VARIANCE_REDUCTION)
         .listed("variance reduction"),
     key("compression", "", Toml("\"none\""), "what an update loses on its way up")
-        .choices(COMPRESSIONS)
+        .choices(compression::COMPRESSIONS)
         .listed("compression of updates"),
     key(
         "work",
@@ -65,38 +70,6 @@ const VARIANCE_REDUCTION: &[Choice] = &[
         .detail("With plain SGD only"),
     choice("\"vrlsgd\"", "−Δ_i of variance-reduced local SGD")
         .detail("With τ_i in place of its common number of steps, and with plain SGD only"),
-];
-
-const COMPRESSIONS: &[Choice] = &[
-    choice("\"none\"", "the server gets what was computed; 32n bits"),
-    choice("\"fp16\"", "every number in half precision; 16n bits").or("{ fp16 = true }").detail(
-        "The nearest, of two the even one; what is too large becomes ±65504, not infinity, and \
-         what is below 3e-8 becomes 0",
-    ),
-    choice(
-        "{ top_k = 0.1 }",
-        "the tenth of the numbers that is largest in magnitude, 0 for others",
-    )
-    .detail(
-        "At least one number, of equals the first. 32 + ⌈log₂n⌉ bits for each, number and \
-             place; never more than 32n",
-    ),
-    choice("{ quantize = 8 }", "every number in 8 bits, right on average (QSGD); 8n + 32 bits")
-        .detail(
-            "A whole multiple of the largest magnitude over 2⁷ − 1, rounded up or down at random",
-        ),
-];
-
-const COMPRESSION: &[Key] = &[
-    key("fp16", "`true`", Nothing, "half precision"),
-    key("top_k", "above 0, up to 1", Nothing, "the part of the numbers that is sent"),
-    key("quantize", "2 to 16", Nothing, "bits per number"),
-    key(
-        "error_feedback",
-        "`true`, `false`",
-        Toml("false"),
-        "a client keeps what an update lost and adds it to its next one",
-    ),
 ];
 
 const LR_SCHEDULE: &[Key] = &[

@@ -89,7 +89,7 @@ pub struct Choice {
 }
 
 /// A key, as a row of the reference: name, kind of value, default, meaning.
-pub(super) const fn key(
+pub(in crate::scenario) const fn key(
     name: &'static str,
     kind: &'static str,
     default: Preset,
@@ -109,18 +109,18 @@ pub(super) const fn key(
 }
 
 /// A way to write a value, and what it means.
-pub(super) const fn choice(form: &'static str, meaning: &'static str) -> Choice {
+pub(in crate::scenario) const fn choice(form: &'static str, meaning: &'static str) -> Choice {
     Choice { form, or: None, meaning, detail: "" }
 }
 
 impl Choice {
     /// The same with parameters.
-    pub(super) const fn or(self, form: &'static str) -> Choice {
+    pub(in crate::scenario) const fn or(self, form: &'static str) -> Choice {
         Choice { or: Some(form), ..self }
     }
 
     /// What the reference says beside the meaning.
-    pub(super) const fn detail(self, detail: &'static str) -> Choice {
+    pub(in crate::scenario) const fn detail(self, detail: &'static str) -> Choice {
         Choice { detail, ..self }
     }
 
@@ -137,27 +137,27 @@ impl Choice {
 
 impl Key {
     /// Says what there is to choose from.
-    pub(super) const fn choices(self, choices: &'static [Choice]) -> Key {
+    pub(in crate::scenario) const fn choices(self, choices: &'static [Choice]) -> Key {
         Key { choices, ..self }
     }
 
     /// Has `gruppetto list` show the choices under a title.
-    pub(super) const fn listed(self, title: &'static str) -> Key {
+    pub(in crate::scenario) const fn listed(self, title: &'static str) -> Key {
         Key { title: Some(title), ..self }
     }
 
     /// Has a meaning with these kinds only.
-    pub(super) const fn with(self, kinds: &'static [&'static str]) -> Key {
+    pub(in crate::scenario) const fn with(self, kinds: &'static [&'static str]) -> Key {
         Key { with: kinds, ..self }
     }
 
     /// May be a distribution.
-    pub(super) const fn dist(self) -> Key {
+    pub(in crate::scenario) const fn dist(self) -> Key {
         Key { is_dist: true, ..self }
     }
 
     /// May be a plug-in that implements a trait.
-    pub(super) const fn plugin(self, what: &'static str) -> Key {
+    pub(in crate::scenario) const fn plugin(self, what: &'static str) -> Key {
         Key { plugin: Some(what), ..self }
     }
 
@@ -184,12 +184,12 @@ impl Table {
     }
 
     /// The file itself.
-    pub(super) const fn file(meaning: &'static str, keys: &'static [Key]) -> Table {
+    pub(in crate::scenario) const fn file(meaning: &'static str, keys: &'static [Key]) -> Table {
         Table::new("", TableForm::File, meaning, keys)
     }
 
     /// `[path]`.
-    pub(super) const fn header(
+    pub(in crate::scenario) const fn header(
         path: &'static str,
         meaning: &'static str,
         keys: &'static [Key],
@@ -198,7 +198,7 @@ impl Table {
     }
 
     /// `[[path]]`.
-    pub(super) const fn list(
+    pub(in crate::scenario) const fn list(
         path: &'static str,
         meaning: &'static str,
         keys: &'static [Key],
@@ -207,7 +207,7 @@ impl Table {
     }
 
     /// A table in braces.
-    pub(super) const fn braces(
+    pub(in crate::scenario) const fn braces(
         path: &'static str,
         meaning: &'static str,
         keys: &'static [Key],
@@ -216,17 +216,17 @@ impl Table {
     }
 
     /// Has `gruppetto list` show the keys under a title.
-    pub(super) const fn listed(self, title: &'static str) -> Table {
+    pub(in crate::scenario) const fn listed(self, title: &'static str) -> Table {
         Table { title: Some(title), ..self }
     }
 
     /// Ways to write it.
-    pub(super) const fn choices(self, choices: &'static [Choice]) -> Table {
+    pub(in crate::scenario) const fn choices(self, choices: &'static [Choice]) -> Table {
         Table { choices, ..self }
     }
 
     /// Keys that exclude each other.
-    pub(super) const fn exactly_one(
+    pub(in crate::scenario) const fn exactly_one(
         self,
         sets: &'static [&'static [&'static [&'static str]]],
     ) -> Table {

@@ -2,19 +2,20 @@
 
 use super::entry::Preset::{Nothing, Required, Toml, Words};
 use super::entry::{Choice, Key, Table, choice, key};
+use crate::scenario::model;
 
 pub(super) const TABLES: &[Table] = &[
     Table::header("task", "what is learned", TASK),
     Table::braces("task.init", "where the model starts", INIT)
         .exactly_one(&[&[&["normal"], &["file"]]]),
-    Table::braces("task.model", "a model with parameters", MODEL).exactly_one(&[&[
+    Table::braces("task.model", "a model with parameters", model::MODEL).exactly_one(&[&[
         &["mlp"],
         &["cnn"],
         &["vgg11"],
         &["torchscript", "loss"],
     ]]),
-    Table::braces("task.model.cnn", "the size of a CNN", CNN),
-    Table::braces("task.model.vgg11", "VGG-11 with another dropout", VGG11),
+    Table::braces("task.model.cnn", "the size of a CNN", model::CNN),
+    Table::braces("task.model.vgg11", "VGG-11 with another dropout", model::VGG11),
     Table::header("task.partition", "which client has which samples", PARTITION),
     Table::braces("task.partition.scheme", "how training samples are spread", SCHEME)
         .exactly_one(&[&[&["dirichlet"], &["shards"], &["file"]]]),
@@ -54,7 +55,7 @@ const TASK: &[Key] = &[
     .with(SYNTHETIC),
     key("model", "", Toml("\"softmax\""), "what learns; a synthetic task has `\"softmax\"` only")
         .with(&["synthetic", "images", "table"])
-        .choices(MODELS)
+        .choices(model::MODELS)
         .listed("models"),
     key("dim", "whole number", Words("10, or the length of explicit centres"), "dimension of x")
         .with(QUADRATIC),
@@ -141,23 +142,6 @@ const KINDS: &[Choice] = &[
     choice("\"table\"", "rows of numbers, or arrays, from a csv, npz or libsvm file"),
 ];
 
-const MODELS: &[Choice] = &[
-    choice("\"softmax\"", "softmax regression, on native kernels or libtorch")
-        .detail("On libtorch with `backend = \"libtorch\"`; all other models run on libtorch"),
-    choice("\"mlp\"", "fully connected, one hidden layer of 200, ReLU").or("{ mlp = [200, 100] }"),
-    choice("\"cnn\"", "two 5 × 5 convolutions with 2 × 2 pooling, then a hidden layer")
-        .or("{ cnn = { channels = [16, 32], hidden = 128 } }")
-        .detail("By default 32 and 64 channels and 512 units (McMahan et al. 2017)"),
-    choice("\"vgg11\"", "VGG-11 for small images, without batch norm")
-        .or("{ vgg11 = { dropout = 0.5 } }")
-        .detail("Two layers of 512 units with dropout before them"),
-    choice("\"resnet8\"", "a residual network with blocks of 16, 32 and 64 channels, group norm"),
-    choice(
-        "{ torchscript = \"net.pt\", loss = \"mse\" }",
-        "your own, exported from PyTorch as TorchScript",
-    ),
-];
-
 const DATASETS: &[Choice] = &[
     choice("\"mnist\"", "handwritten digits, 28 × 28, 10 classes"),
     choice("\"fashion-mnist\"", "articles of clothing, 28 × 28, 10 classes"),
@@ -175,27 +159,6 @@ const INIT: &[Key] = &[
     key("normal", "number above 0", Nothing, "standard deviation of the entries"),
     key("file", "`.safetensors` file", Nothing, "a model of an earlier run"),
 ];
-
-const MODEL: &[Key] = &[
-    key("mlp", "list of whole numbers", Nothing, "how wide each hidden layer is; 1 to 100 layers"),
-    key("cnn", "table", Nothing, "the size of a CNN"),
-    key("vgg11", "table", Nothing, "VGG-11 with another dropout"),
-    key("torchscript", "file", Nothing, "what `torch.jit.script(net).save(\"net.pt\")` writes"),
-    key("loss", "", Toml("\"cross-entropy\""), "beside `torchscript`: what is minimised").choices(
-        &[
-            choice("\"cross-entropy\"", "predicts classes"),
-            choice("\"mse\"", "the squared error: predicts real numbers"),
-        ],
-    ),
-];
-
-const CNN: &[Key] = &[
-    key("channels", "two whole numbers", Toml("[32, 64]"), "channels of the convolutions"),
-    key("hidden", "whole number", Toml("512"), "units of the hidden layer"),
-];
-
-const VGG11: &[Key] =
-    &[key("dropout", "0 to below 1", Toml("0.5"), "chance of a unit to be left out of a step")];
 
 const PARTITION: &[Key] = &[
     key(

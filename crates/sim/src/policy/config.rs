@@ -1,6 +1,6 @@
 //! What a scenario can say about rounds and work, validated.
 
-use super::{Character, Drawing, Sending};
+use super::{Close, Scheme};
 use crate::aggregate::{OptimizerConfig, RuleConfig};
 use crate::clock::Span;
 use crate::compress::Packing;
@@ -153,78 +153,6 @@ impl ServerConfig {
     }
 }
 
-/// When a round closes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Close {
-    /// When everyone asked has answered.
-    All,
-    /// At a fixed time after it opened, or earlier if everyone asked has answered.
-    Deadline(Span),
-    /// At a percentile of how long clients took in the last rounds; the first round waits for all.
-    Adaptive(Adaptive),
-    /// When the first `first` of `of` asked have answered (over-selection).
-    #[allow(missing_docs)]
-    First { first: usize, of: usize },
-    /// When so many updates have arrived, from whichever version of the model (FedBuff; one is
-    /// FedAsync).
-    Buffer(usize),
-    /// At fixed intervals, with whatever has arrived.
-    Window(Span),
-    /// As a plug-in says, of which this is known.
-    Plugin(Character),
-}
-
-/// A deadline that follows the clients.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adaptive {
-    /// Above 0, up to 100.
-    pub percentile: f64,
-    /// Rounds that are looked at.
-    pub of: usize,
-}
-
-impl Close {
-    /// Whether clients are sent off one by one, as others come back, instead of round by round.
-    pub fn is_asynchronous(self) -> bool {
-        self.character().sending == Sending::OneByOne
-    }
-
-    /// Whether a deadline ends a round, and with it the work of its clients.
-    pub fn has_deadline(self) -> bool {
-        self.character().deadline
-    }
-
-    /// Whether clients can work until the deadline: every round has one. A plug-in's policy is trusted
-    /// until it gives none.
-    pub fn limits_work(self) -> bool {
-        self.has_deadline() && self.adaptive().is_none()
-    }
-
-    /// The deadline, if it is the same in every round.
-    pub fn fixed_deadline(self) -> Option<Span> {
-        match self {
-            Close::Deadline(after) => Some(after),
-            _ => None,
-        }
-    }
-
-    /// How the deadline follows the clients, if it does.
-    pub fn adaptive(self) -> Option<Adaptive> {
-        match self {
-            Close::Adaptive(adaptive) => Some(adaptive),
-            _ => None,
-        }
-    }
-
-    /// How many clients a round asks, if that is part of the policy.
-    pub fn asked(self) -> Option<usize> {
-        match self {
-            Close::First { of, .. } => Some(of),
-            _ => None,
-        }
-    }
-}
-
 /// What becomes of work that arrives after its round closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
@@ -279,42 +207,4 @@ pub enum Sample {
     Clients(usize),
     /// This part of all clients, rounded, at least one.
     Fraction(f64),
-}
-
-/// How clients are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scheme {
-    /// Without replacement, all equally likely.
-    Uniform,
-    /// With replacement, with probability p_i.
-    BySize,
-    /// In turn, by number.
-    RoundRobin,
-    /// By how much and how fast each brought so far (Oort).
-    Oort(OortConfig),
-    /// So many tiers of equally fast clients, one of them in each round (TiFL).
-    Tiers(usize),
-    /// As a plug-in says, which draws like this.
-    Plugin(Drawing),
-}
-
-/// How Oort weighs what it knows (Lai et al., OSDI 2021).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OortConfig {
-    /// The part of the clients of the first round that is drawn from those never heard.
-    pub exploration: f64,
-    /// What that part is multiplied by from round to round.
-    pub decay: f64,
-    /// What it does not fall below.
-    pub least: f64,
-    /// How much clients are avoided that take longer than the preferred round.
-    pub alpha: f64,
-    /// How long a round should take; `None`: it follows the clients heard.
-    pub round_time: Option<Span>,
-}
-
-impl OortConfig {
-    /// As published.
-    pub const PUBLISHED: OortConfig =
-        OortConfig { exploration: 0.9, decay: 0.98, least: 0.2, alpha: 2.0, round_time: None };
 }

@@ -6,11 +6,11 @@ mod schemes;
 mod tiers;
 
 pub use draw::draw_uniform;
-pub use oort::Oort;
+pub use oort::{Oort, OortConfig};
 pub use schemes::{BySize, RoundRobin, Uniform};
 pub use tiers::Tiers;
 
-use super::{KeyedRng, Scheme};
+use super::KeyedRng;
 use crate::clock::{SimTime, Span};
 use crate::record::Outcome;
 use std::sync::Arc;
@@ -120,6 +120,23 @@ pub struct Feedback {
     pub duration: Span,
     /// As [`View::last_norm`].
     pub norm: f64,
+}
+
+/// How clients are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scheme {
+    /// Without replacement, all equally likely.
+    Uniform,
+    /// With replacement, with probability p_i.
+    BySize,
+    /// In turn, by number.
+    RoundRobin,
+    /// By how much and how fast each brought so far (Oort).
+    Oort(OortConfig),
+    /// So many tiers of equally fast clients, one of them in each round (TiFL).
+    Tiers(usize),
+    /// As a plug-in says, which draws like this.
+    Plugin(Drawing),
 }
 
 impl Scheme {

@@ -15,7 +15,6 @@ mod tests;
 use super::draw::uniform;
 use super::{Feedback, KeyedRng, Selector, View};
 use crate::clock::Span;
-use crate::policy::OortConfig;
 use crate::random::Stream;
 use crate::record::Outcome;
 use rand::RngExt;
@@ -40,6 +39,27 @@ const CONFIDENCE: f64 = 0.1;
 const PACE_ROUNDS: u64 = 20;
 /// The percentile of durations that is preferred at first, and by how much it grows.
 const PACE: [f64; 2] = [30.0, 5.0];
+
+/// How Oort weighs what it knows (Lai et al., OSDI 2021).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OortConfig {
+    /// The part of the clients of the first round that is drawn from those never heard.
+    pub exploration: f64,
+    /// What that part is multiplied by from round to round.
+    pub decay: f64,
+    /// What it does not fall below.
+    pub least: f64,
+    /// How much clients are avoided that take longer than the preferred round.
+    pub alpha: f64,
+    /// How long a round should take; `None`: it follows the clients heard.
+    pub round_time: Option<Span>,
+}
+
+impl OortConfig {
+    /// As published.
+    pub const PUBLISHED: OortConfig =
+        OortConfig { exploration: 0.9, decay: 0.98, least: 0.2, alpha: 2.0, round_time: None };
+}
 
 /// What is known of clients.
 pub struct Oort {
