@@ -188,10 +188,11 @@ const SCHEMES: &[Choice] = &[
     choice("\"natural\"", "as the `client` column says"),
     choice("{ dirichlet = 0.1 }", "of each class, client i gets the part p_i, p ~ Dirichlet(α)")
         .detail(
-            "α is the same for all clients. All is drawn again until every client has `min_size`, \
+            "p has an entry for every client, with the same α. All is drawn again until every client has `min_size`, \
              up to 1000 times. Small α: few classes each, and very different sizes",
         ),
-    choice("{ shards = 2 }", "sorted by label, cut into even pieces, two for each at random"),
+    choice("{ shards = 2 }", "sorted by label, cut into even pieces, two for each at random")
+        .detail("There are `clients` × 2 pieces"),
     choice("{ file = \"split.json\" }", "as a file says").detail(
         "`{ \"indices\": [[…], […]] }`: a list of training samples per client, counted from 0",
     ),
