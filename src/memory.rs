@@ -1,7 +1,7 @@
 //! How much memory this machine has left.
 
 /// Bytes that can be had now; `None` where the system does not say.
-pub fn available() -> Option<f64> {
+pub(crate) fn available() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;

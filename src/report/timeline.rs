@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Participations that are shown where the scenario asks for some clients: about 10 MB to look at.
-pub const WINDOW: u64 = 20_000;
+pub(super) const WINDOW: u64 = 20_000;
 /// Processes of a run: its server and its classes.
 const PROCESSES: u64 = 100_000;
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// What a schedule made of everybody's work.
-pub struct Survey {
+pub(super) struct Survey {
     p: Arc<[f64]>,
     recipe: Recipe,
     meter: Meter,
@@ -39,7 +39,7 @@ pub struct Survey {
 
 impl Survey {
     /// Of clients with shares `p` that follow `recipe`; `quadratic` tasks come to rest somewhere.
-    pub fn new(p: Arc<[f64]>, recipe: Recipe, quadratic: bool) -> Arc<Mutex<Survey>> {
+    pub(super) fn new(p: Arc<[f64]>, recipe: Recipe, quadratic: bool) -> Arc<Mutex<Survey>> {
         let (lr, taus) = (recipe.lr(recipe.factor(1)), vec![(0, 0); p.len()]);
         Arc::new(Mutex::new(Survey {
             meter: Meter::new(p.clone()),
@@ -60,29 +60,29 @@ impl Survey {
     }
 
     /// When the schedule ended.
-    pub fn ended(&self) -> SimTime {
+    pub(super) fn ended(&self) -> SimTime {
         self.ended
     }
 
     /// p_i.
-    pub fn shares(&self) -> &[f64] {
+    pub(super) fn shares(&self) -> &[f64] {
         &self.p
     }
 
     /// χ² over the whole schedule, and who was never heard.
-    pub fn consistency(&mut self) -> Consistency {
+    pub(super) fn consistency(&mut self) -> Consistency {
         self.meter.read_exactly()
     }
 
     /// ŵ_i.
-    pub fn weights(&self) -> Vec<f64> {
+    pub(super) fn weights(&self) -> Vec<f64> {
         self.meter.effective_weights()
     }
 
     /// Solves for where the run comes to rest if every client heard pulls by its share alone, as it
     /// does once variance reduction has settled: Σ p_i(H_i + λ_i)x = Σ p_i e_i; all by the same
     /// with `uniform` weights.
-    pub fn settled(&self, uniform: bool) -> RestingPoint {
+    pub(super) fn settled(&self, uniform: bool) -> RestingPoint {
         let mut resting = RestingPoint::default();
         for (client, class, _) in self.typical() {
             let Solver { weight_decay, .. } = self.recipe.classes[class as usize];
@@ -94,7 +94,7 @@ impl Survey {
     }
 
     /// Clients that were heard, with their class and their mean number of steps, rounded.
-    pub fn typical(&self) -> impl Iterator<Item = (u32, u16, u64)> + '_ {
+    pub(super) fn typical(&self) -> impl Iterator<Item = (u32, u16, u64)> + '_ {
         self.classes.iter().map(|(client, class)| {
             let (sum, count) = self.taus[*client as usize];
             (*client, *class, (sum as f64 / count as f64).round() as u64)

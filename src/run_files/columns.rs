@@ -59,7 +59,7 @@ impl RunKey {
 }
 
 /// How the value of a cell is taken from a row of the table `T`.
-pub type Get<T, V> = for<'r, 'a> fn(&'r <T as RunTable>::Row<'a>) -> V;
+pub(super) type Get<T, V> = for<'r, 'a> fn(&'r <T as RunTable>::Row<'a>) -> V;
 
 /// How the value of a cell is taken from a row. The variants are those of [`ColumnKind`].
 #[allow(missing_docs)]

@@ -58,17 +58,15 @@ const MOST_CHANNELS: u64 = 100_000;
 
 /// Reads `model`, without looking at what it is to learn.
 pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
-    const NAMES: [(&str, usize); 5] =
-        [("softmax", 0), ("mlp", 1), ("cnn", 2), ("vgg11", 3), ("resnet8", 4)];
+    const NAMES: [(&str, fn() -> ModelConfig); 5] = [
+        ("softmax", || ModelConfig::Softmax),
+        ("mlp", || ModelConfig::Mlp { hidden: vec![200] }),
+        ("cnn", || ModelConfig::CNN),
+        ("vgg11", || ModelConfig::Vgg11 { dropout: 0.5 }),
+        ("resnet8", || ModelConfig::Resnet8),
+    ];
     let Raw::Table(_) = &node.value else {
-        let name = node.one_of_or_table("task.model", "model", &NAMES)?;
-        return Ok(match name {
-            0 => ModelConfig::Softmax,
-            1 => ModelConfig::Mlp { hidden: vec![200] },
-            2 => ModelConfig::CNN,
-            3 => ModelConfig::Vgg11 { dropout: 0.5 },
-            _ => ModelConfig::Resnet8,
-        });
+        return node.one_of_or_table("task.model", "model", &NAMES).map(|model| model());
     };
     let mut section = Section::open("task.model", node)?;
     let (which, value) = section.exactly_one(&["mlp", "cnn", "vgg11", "torchscript"])?;

@@ -136,7 +136,7 @@ impl Lifted {
     }
 
     /// Says in a plan which of its policies are plug-ins, before any of them is made.
-    pub fn announce(&self, plan: &mut Plan) {
+    pub(super) fn announce(&self, plan: &mut Plan) {
         let ChosenPlugins { selector, work, closing, weighting, optimizer } = &self.chosen;
         if selector.is_some() {
             plan.server.scheme = Scheme::Plugin(Drawing::Unknown);
@@ -157,7 +157,7 @@ impl Lifted {
     }
 
     /// Makes every plug-in of a plan once, and asks what has to be known beforehand.
-    pub fn try_out(&self, plan: &mut Plan, seed: u64) -> Result<(), ScenarioError> {
+    pub(super) fn try_out(&self, plan: &mut Plan, seed: u64) -> Result<(), ScenarioError> {
         if self.chosen.is_empty() {
             return Ok(());
         }
@@ -185,7 +185,18 @@ impl Lifted {
         }
         if let Some(closing) = &self.chosen.closing {
             let made = closing.make(&view).map_err(wrong("server.close"))?;
-            plan.server.close = Close::Plugin(made.character());
+            let character = made.character();
+            let unbiased = plan.server.rule.participation == Participation::Unbiased;
+            if unbiased && character.leaves_behind {
+                let error = self.node("server.close").at.error(format!(
+                    "plug-in \"{}\" may close a round while clients are about to answer",
+                    closing.name()
+                ));
+                return Err(error
+                    .expected("`participation = \"renormalize\"` or \"inverse-probability\"")
+                    .note("the first to arrive are not a random sample"));
+            }
+            plan.server.close = Close::Plugin(character);
         }
         if let Some(weighting) = &self.chosen.weighting {
             weighting.make(&view).map_err(wrong("server.weighting"))?;

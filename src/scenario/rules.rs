@@ -21,7 +21,12 @@ pub(super) fn check(
         until_deadline(tree, server, fleet)?;
     }
     match server.close {
-        close if close.asked().is_some() => first_of(tree, server)?,
+        close if close.asked().is_some() && server.sample != Sample::All => {
+            let error =
+                tree.place("server.sample").error("`of` already says how many clients are asked");
+            return Err(error.expected("no `sample` beside close = { first, of }"));
+        }
+        close if close.asked().is_some() => {}
         close if close.is_asynchronous() => one_by_one(tree, server)?,
         _ if server.scheme == Scheme::BySize && server.sample == Sample::All => {
             let error =
@@ -31,6 +36,9 @@ pub(super) fn check(
                 .note("draws are with replacement, so they would not reach all clients"));
         }
         _ => {}
+    }
+    if server.close.character().leaves_behind {
+        no_unbiased(tree, server)?;
     }
     rates(tree, client)?;
     if let Some(method) = client.variance_reduction.filter(|method| !method.takes_any_law()) {
@@ -244,18 +252,14 @@ fn one_by_one(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-fn first_of(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
-    if server.sample != Sample::All {
-        let error =
-            tree.place("server.sample").error("`of` already says how many clients are asked");
-        return Err(error.expected("no `sample` beside close = { first, of }"));
+/// A round that may close while clients are about to answer counts the fastest of them.
+fn no_unbiased(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
+    if server.rule.participation != Participation::Unbiased {
+        return Ok(());
     }
-    if server.rule.participation == Participation::Unbiased {
-        let error =
-            tree.place("server.participation").error("the first to arrive are not a random sample");
-        return Err(error
-            .expected("\"renormalize\" with close = { first, of }")
-            .note("no weighting by sampling chances makes the fastest clients unbiased"));
-    }
-    Ok(())
+    let error =
+        tree.place("server.participation").error("the first to arrive are not a random sample");
+    Err(error
+        .expected("\"renormalize\" with close = { first, of }")
+        .note("no weighting by sampling chances makes the fastest clients unbiased"))
 }

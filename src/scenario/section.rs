@@ -21,7 +21,7 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Opens a table that is there.
-    pub fn open(table: &'static str, node: &'a Node) -> Result<Self, ScenarioError> {
+    pub(super) fn open(table: &'static str, node: &'a Node) -> Result<Self, ScenarioError> {
         let table = schema::table(table).expect("every table that is read stands in the schema");
         let Raw::Table(raw) = &node.value else {
             return Err(node.wrong_type("a table").expected(shape(table)));
@@ -33,7 +33,7 @@ impl<'a> Section<'a> {
     }
 
     /// Opens a table that may have been left out; it is then empty.
-    pub fn open_in(&mut self, key: &'static str) -> Result<Section<'a>, ScenarioError> {
+    pub(super) fn open_in(&mut self, key: &'static str) -> Result<Section<'a>, ScenarioError> {
         let table = schema::child(self.table, key).expect("a key whose value is a table");
         match self.get(key) {
             Some(node) => Section::open(table.path, node),
@@ -42,7 +42,7 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key, if it was given.
-    pub fn get(&mut self, key: &'static str) -> Option<&'a Node> {
+    pub(super) fn get(&mut self, key: &'static str) -> Option<&'a Node> {
         self.note_read(key);
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
@@ -54,7 +54,11 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that must be given.
-    pub fn require(&mut self, key: &'static str, what: &str) -> Result<&'a Node, ScenarioError> {
+    pub(super) fn require(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Result<&'a Node, ScenarioError> {
         let missing = |at: &Where| {
             let title = title(self.table);
             at.error(format!("missing key `{key}` {title}"))
@@ -65,7 +69,7 @@ impl<'a> Section<'a> {
     }
 
     /// The one key given of several that exclude each other.
-    pub fn exactly_one(
+    pub(super) fn exactly_one(
         &mut self,
         of: &[&'static str],
     ) -> Result<(&'static str, &'a Node), ScenarioError> {
@@ -97,7 +101,7 @@ impl<'a> Section<'a> {
     }
 
     /// Ends the reading. `why` says why a key that is left over has no meaning.
-    pub fn finish(self, why: &str) -> Result<(), ScenarioError> {
+    pub(super) fn finish(self, why: &str) -> Result<(), ScenarioError> {
         match self.entries.iter().find(|entry| !self.read.contains(&entry.key.as_str())) {
             None => Ok(()),
             Some(entry) => {

@@ -16,7 +16,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub fn read(section: &mut Section<'_>) -> Result<Terms, ScenarioError> {
+    pub(super) fn read(section: &mut Section<'_>) -> Result<Terms, ScenarioError> {
         let mut number = |key, wanted: &str, holds: fn(f64) -> bool| {
             section.get(key).map(|node| node.number_that(key, wanted, holds)).transpose()
         };
@@ -34,7 +34,7 @@ impl Terms {
     }
 
     /// These terms, and `base`'s where nothing is said.
-    pub fn over(&self, base: Solver) -> Solver {
+    pub(super) fn over(&self, base: Solver) -> Solver {
         Solver {
             lr: self.lr.unwrap_or(base.lr),
             momentum: self.momentum.unwrap_or(base.momentum),

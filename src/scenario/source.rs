@@ -40,12 +40,12 @@ pub(super) struct Position<'a> {
 
 impl Where {
     /// The same text, another range.
-    pub fn with_span(&self, span: Range<usize>) -> Where {
+    pub(super) fn with_span(&self, span: Range<usize>) -> Where {
         Where { source: Arc::clone(&self.source), span }
     }
 
     /// Line and column of the range's beginning.
-    pub fn position(&self) -> Position<'_> {
+    pub(super) fn position(&self) -> Position<'_> {
         let text = self.source.text.as_str();
         let begin = boundary(text, self.span.start);
         let end = boundary(text, self.span.end).max(begin);

@@ -54,7 +54,7 @@ pub(super) struct KeyValue {
 
 impl Node {
     /// The value of a key, if this is a table that has it.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Raw::Table(table) => table.entries.iter().find(|e| e.key == key).map(|e| &e.node),
             _ => None,
@@ -62,7 +62,7 @@ impl Node {
     }
 
     /// The place of the last part of a dotted path that was written down.
-    pub fn place(&self, path: &str) -> &Where {
+    pub(super) fn place(&self, path: &str) -> &Where {
         let mut node = self;
         for key in path.split('.') {
             match node.get(key) {
@@ -74,7 +74,7 @@ impl Node {
     }
 
     /// An empty table at a place.
-    pub fn empty_table(at: Where) -> Node {
+    pub(super) fn empty_table(at: Where) -> Node {
         Node { value: Raw::Table(ParsedTable::default()), at }
     }
 }

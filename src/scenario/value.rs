@@ -24,7 +24,7 @@ pub(super) enum Unit {
 
 impl Unit {
     /// What a message asks for.
-    pub fn expected(self) -> &'static str {
+    pub(super) fn expected(self) -> &'static str {
         match self {
             Unit::Plain => "a number without a unit",
             Unit::Time => "a duration such as \"30s\"; units: ns us ms s m h d",
@@ -34,7 +34,7 @@ impl Unit {
     }
 
     /// The unit that is shown when one was forgotten.
-    pub fn usual(self) -> &'static str {
+    pub(super) fn usual(self) -> &'static str {
         match self {
             Unit::Plain => "",
             Unit::Time => "s",
@@ -44,7 +44,7 @@ impl Unit {
     }
 
     /// Reads a text that carries its unit.
-    pub fn parse(self, text: &str) -> Result<f64, UnitError> {
+    pub(super) fn parse(self, text: &str) -> Result<f64, UnitError> {
         match self {
             Unit::Plain => text.trim().parse().map_err(|_| UnitError::NoNumber(short(text))),
             Unit::Time => parse_duration(text).map(|span| span.nanos() as f64),
@@ -56,7 +56,7 @@ impl Unit {
 
 impl Node {
     /// The error for a value of the wrong kind.
-    pub fn wrong_type(&self, wanted: &str) -> ScenarioError {
+    pub(super) fn wrong_type(&self, wanted: &str) -> ScenarioError {
         self.at.error(format!("expected {wanted}, found {}", self.describe()))
     }
 
@@ -73,7 +73,7 @@ impl Node {
     }
 
     /// Any string.
-    pub fn text(&self) -> Result<&str, ScenarioError> {
+    pub(super) fn text(&self) -> Result<&str, ScenarioError> {
         match &self.value {
             Raw::String(text) => Ok(text),
             _ => Err(self.wrong_type("a string").expected("text in quotes")),
@@ -81,7 +81,7 @@ impl Node {
     }
 
     /// `true` or `false`.
-    pub fn truth(&self) -> Result<bool, ScenarioError> {
+    pub(super) fn truth(&self) -> Result<bool, ScenarioError> {
         match self.value {
             Raw::Bool(truth) => Ok(truth),
             _ => Err(self.wrong_type("`true` or `false`").expected("one of them, without quotes")),
@@ -89,7 +89,7 @@ impl Node {
     }
 
     /// An array of any values.
-    pub fn array(&self, what: &str) -> Result<&[Node], ScenarioError> {
+    pub(super) fn array(&self, what: &str) -> Result<&[Node], ScenarioError> {
         match &self.value {
             Raw::Array(nodes) => Ok(nodes),
             _ => Err(self.wrong_type("an array").expected(what)),
@@ -97,7 +97,11 @@ impl Node {
     }
 
     /// A whole number within bounds.
-    pub fn whole(&self, name: &str, bounds: RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    pub(super) fn whole(
+        &self,
+        name: &str,
+        bounds: RangeInclusive<u64>,
+    ) -> Result<u64, ScenarioError> {
         let wanted = match (*bounds.start(), *bounds.end()) {
             (low, end) if end >= i64::MAX as u64 => format!("a whole number, {low} or more"),
             (low, high) => format!("a whole number from {low} to {high}"),
@@ -112,7 +116,7 @@ impl Node {
     }
 
     /// A finite number without a unit.
-    pub fn number(&self) -> Result<f64, ScenarioError> {
+    pub(super) fn number(&self) -> Result<f64, ScenarioError> {
         match self.value {
             Raw::Integer(number) => Ok(number as f64),
             Raw::Float(number) if number.is_finite() => Ok(number),
@@ -125,7 +129,7 @@ impl Node {
     }
 
     /// A number that satisfies a condition, which `wanted` puts in words.
-    pub fn number_that(
+    pub(super) fn number_that(
         &self,
         name: &str,
         wanted: &str,
@@ -139,12 +143,12 @@ impl Node {
     }
 
     /// A duration.
-    pub fn duration(&self) -> Result<Span, ScenarioError> {
+    pub(super) fn duration(&self) -> Result<Span, ScenarioError> {
         self.with_unit(Unit::Time, parse_duration)
     }
 
     /// A duration that is not zero; `wrong` says what is wrong with zero.
-    pub fn positive_duration(&self, wrong: &str) -> Result<Span, ScenarioError> {
+    pub(super) fn positive_duration(&self, wrong: &str) -> Result<Span, ScenarioError> {
         match self.duration()? {
             Span::ZERO => Err(self.at.error(wrong).expected("more than 0s")),
             span => Ok(span),
@@ -152,7 +156,7 @@ impl Node {
     }
 
     /// A number in the base unit of its kind.
-    pub fn quantity(&self, unit: Unit) -> Result<f64, ScenarioError> {
+    pub(super) fn quantity(&self, unit: Unit) -> Result<f64, ScenarioError> {
         match unit {
             Unit::Plain => self.number(),
             _ => self.with_unit(unit, |text| unit.parse(text)),
@@ -197,7 +201,7 @@ impl Node {
 
     /// One name of several, which are those that the schema has for the key at `path`; only some of
     /// them where the others do not apply.
-    pub fn one_of<T: Copy>(
+    pub(super) fn one_of<T: Copy>(
         &self,
         path: &str,
         what: &str,
@@ -227,7 +231,7 @@ impl Node {
     }
 
     /// The same for a key whose value may also be a table: the message shows how such are written.
-    pub fn one_of_or_table<T: Copy>(
+    pub(super) fn one_of_or_table<T: Copy>(
         &self,
         path: &str,
         what: &str,
@@ -248,7 +252,7 @@ impl Node {
     }
 
     /// A name that is safe in tables, files and folders.
-    pub fn identifier(&self, what: &str) -> Result<String, ScenarioError> {
+    pub(super) fn identifier(&self, what: &str) -> Result<String, ScenarioError> {
         const LONGEST: usize = 64;
         let text = self.text()?;
         let safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -5,7 +5,7 @@ const MOST: usize = 512;
 
 /// Values over simulated time. When there are too many, every second one goes; the last one stays.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub(super) struct Curve {
     points: Vec<(f64, f64)>,
     /// One in so many is kept.
     stride: u64,
@@ -21,7 +21,7 @@ impl Default for Curve {
 
 impl Curve {
     /// Adds a value at a time in seconds. What is not finite cannot be drawn and is left out.
-    pub fn push(&mut self, seconds: f64, value: f64) {
+    pub(super) fn push(&mut self, seconds: f64, value: f64) {
         if !seconds.is_finite() || !value.is_finite() {
             return;
         }
@@ -43,18 +43,18 @@ impl Curve {
     }
 
     /// The points that are left, in order, the last one among them.
-    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    pub(super) fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let more = self.last.filter(|last| self.points.last() != Some(last));
         self.points.iter().copied().chain(more)
     }
 
     /// The last value.
-    pub fn last(&self) -> Option<f64> {
+    pub(super) fn last(&self) -> Option<f64> {
         self.last.map(|(_, value)| value)
     }
 
     /// Whether there is nothing to draw.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.last.is_none()
     }
 }

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const WIDTH: usize = 8;
 
 /// How it goes.
-pub fn status(state: &State) -> String {
+pub(super) fn status(state: &State) -> String {
     let Some(summary) = &state.summary else {
         return "waiting".into();
     };
@@ -32,7 +32,7 @@ pub fn status(state: &State) -> String {
 }
 
 /// The name of a run, with its seed where that tells it from others.
-pub fn run_name(state: &State, run: &WatchedRun) -> String {
+pub(super) fn run_name(state: &State, run: &WatchedRun) -> String {
     match state.has_seeds() {
         true => format!("{} seed {}", run.variant, run.seed),
         false => run.variant.clone(),
@@ -40,7 +40,7 @@ pub fn run_name(state: &State, run: &WatchedRun) -> String {
 }
 
 /// The parts of the title after the scenario's name and its status.
-pub fn title(state: &State, view: &View) -> Vec<String> {
+pub(super) fn title(state: &State, view: &View) -> Vec<String> {
     let Some(run) = view.run(state) else {
         return vec!["no rows yet".into()];
     };
@@ -57,7 +57,7 @@ pub fn title(state: &State, view: &View) -> Vec<String> {
 }
 
 /// Whose latencies these are.
-pub fn latency_heading(state: &State, run: &WatchedRun) -> String {
+pub(super) fn latency_heading(state: &State, run: &WatchedRun) -> String {
     let count = run.percentiles()[0].count;
     match (run.over.is_some(), state.clients_skipped) {
         (true, _) => format!("latency of {count} clients' rounds"),
@@ -68,7 +68,7 @@ pub fn latency_heading(state: &State, run: &WatchedRun) -> String {
 }
 
 /// A line with the names of the percentiles and one for every phase.
-pub fn latency_lines(run: &WatchedRun) -> Vec<String> {
+pub(super) fn latency_lines(run: &WatchedRun) -> Vec<String> {
     let mut lines = vec![format!(
         "{:8}{:>WIDTH$}{:>WIDTH$}{:>WIDTH$}{:>WIDTH$}",
         "", "p50", "p90", "p99", "max"
@@ -83,7 +83,7 @@ pub fn latency_lines(run: &WatchedRun) -> Vec<String> {
 }
 
 /// Local steps: how far they are apart.
-pub fn tau_heading(run: &WatchedRun) -> String {
+pub(super) fn tau_heading(run: &WatchedRun) -> String {
     match run.taus.range() {
         Some((least, mean, most)) => {
             format!("local steps τ: {least} to {most}, mean {}", number(mean))
@@ -93,7 +93,7 @@ pub fn tau_heading(run: &WatchedRun) -> String {
 }
 
 /// Who came back in the last round.
-pub fn arrivals_heading(run: &WatchedRun) -> String {
+pub(super) fn arrivals_heading(run: &WatchedRun) -> String {
     match run.recent.back() {
         Some((asked, arrived)) => format!("arrivals: last {arrived} of {asked}"),
         None => "arrivals".into(),
@@ -101,7 +101,7 @@ pub fn arrivals_heading(run: &WatchedRun) -> String {
 }
 
 /// χ² and how busy clients are.
-pub fn heard(run: &WatchedRun) -> String {
+pub(super) fn heard(run: &WatchedRun) -> String {
     // Rounding leaves 1e-16 where the truth is 0.
     let chi2 = run.chi2().map(|chi2| if chi2 < 1e-12 { 0.0 } else { chi2 });
     let chi2 = chi2.map_or("-".into(), number);
@@ -110,7 +110,7 @@ pub fn heard(run: &WatchedRun) -> String {
 }
 
 /// What became of clients.
-pub fn outcomes(run: &WatchedRun) -> String {
+pub(super) fn outcomes(run: &WatchedRun) -> String {
     let some = Outcome::ALL.into_iter().zip(run.outcomes()).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = some
         .map(|(outcome, count)| format!("{} {count}", outcome.name().replace('_', " ")))
@@ -119,7 +119,7 @@ pub fn outcomes(run: &WatchedRun) -> String {
 }
 
 /// What one should know about the figures.
-pub fn notes(state: &State) -> Vec<String> {
+pub(super) fn notes(state: &State) -> Vec<String> {
     let mut notes = Vec::new();
     let megabytes = |bytes: u64| number((bytes as f64 / 1e5).ceil() / 10.0);
     if let Some(error) = state.error() {

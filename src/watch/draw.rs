@@ -32,7 +32,7 @@ const HELP: [&str; 8] = [
 ];
 
 /// Draws everything.
-pub fn draw(frame: &mut Frame<'_>, state: &State, view: &View, text_style: TextStyle) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State, view: &View, text_style: TextStyle) {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let (width, height) = SMALLEST;

@@ -13,7 +13,7 @@ const TOGETHER: usize = 4;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub(super) struct Event {
     /// When, in simulated seconds.
     pub seconds: f64,
     /// What.
@@ -23,7 +23,7 @@ pub struct Event {
 /// What can happen.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum What {
+pub(super) enum What {
     /// A round closed.
     Aggregation { round: u64, asked: u64, arrived: u64, tau: f64 },
     /// The server had waited for clients before the round opened.
@@ -36,13 +36,13 @@ pub enum What {
 
 impl What {
     /// Whether it is bad news.
-    pub fn is_trouble(&self) -> bool {
+    pub(super) fn is_trouble(&self) -> bool {
         matches!(self, What::Wait { .. } | What::Lost { .. })
     }
 }
 
 /// Simulated seconds as people say them.
-pub fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     Span::from_nanos_f64(seconds * 1e9).map_or("-".into(), |span| span.to_string())
 }
 
@@ -82,19 +82,26 @@ impl fmt::Display for Event {
 
 /// The last events of a run. Rounds and clients come from two files, of which either may be ahead.
 #[derive(Clone, Debug, Default)]
-pub struct RecentEvents {
+pub(super) struct RecentEvents {
     rounds: VecDeque<Event>,
     clients: VecDeque<Event>,
 }
 
 impl RecentEvents {
     /// Adds an event of a round.
-    pub fn add(&mut self, event: Event) {
+    pub(super) fn add(&mut self, event: Event) {
         push(&mut self.rounds, event);
     }
 
     /// A client whose work was in vain. Many of them in a round are one event.
-    pub fn lose(&mut self, at: SimTime, round: u64, outcome: Outcome, client: u32, class: &str) {
+    pub(super) fn lose(
+        &mut self,
+        at: SimTime,
+        round: u64,
+        outcome: Outcome,
+        client: u32,
+        class: &str,
+    ) {
         let seconds = at.seconds();
         for event in self.clients.iter_mut().rev().take(TOGETHER) {
             if let What::Lost { round: its, outcome: fate, count, client: last, class: of } =
@@ -113,7 +120,7 @@ impl RecentEvents {
     }
 
     /// The last `count`, the newest first.
-    pub fn last(&self, count: usize) -> Vec<&Event> {
+    pub(super) fn last(&self, count: usize) -> Vec<&Event> {
         let mut all: Vec<&Event> = self.clients.iter().chain(&self.rounds).collect();
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         all.truncate(count);

@@ -26,7 +26,7 @@ pub enum WatchError {
 }
 
 /// Reads the files of a folder as they grow.
-pub struct Follower {
+pub(super) struct Follower {
     summary: PathBuf,
     /// When `summary.json` was written that was read last, and how long it was.
     known: Option<(SystemTime, u64)>,
@@ -39,7 +39,7 @@ pub struct Follower {
 
 impl Follower {
     /// Of the run in `folder`, of which nothing is read yet.
-    pub fn new(folder: &Path) -> Self {
+    pub(super) fn new(folder: &Path) -> Self {
         Follower::limited(folder, ROUNDS, CLIENTS)
     }
 
@@ -56,17 +56,17 @@ impl Follower {
     }
 
     /// Whether there is a run to follow.
-    pub fn is_there(&self) -> bool {
+    pub(super) fn is_there(&self) -> bool {
         self.summary.exists()
     }
 
     /// What is known.
-    pub fn state(&self) -> &State {
+    pub(super) fn state(&self) -> &State {
         &self.state
     }
 
     /// Reads some of what is new.
-    pub fn tick(&mut self) -> Result<&State, WatchError> {
+    pub(super) fn tick(&mut self) -> Result<&State, WatchError> {
         self.read_summary()?;
         let readings = [self.read_rounds()?, self.read_clients()?];
         if readings.contains(&Reading::Replaced) {
@@ -84,7 +84,7 @@ impl Follower {
     }
 
     /// Reads until nothing new is left: the state of the moment.
-    pub fn catch_up(&mut self) -> Result<&State, WatchError> {
+    pub(super) fn catch_up(&mut self) -> Result<&State, WatchError> {
         if !self.is_there() {
             let folder = self.summary.parent().unwrap_or(&self.summary);
             return Err(ReadError::NoRun(folder.to_owned()).into());

@@ -4,7 +4,7 @@ use crate::metric::Metric;
 
 /// A quantity that every round has, or some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub(super) enum Measure {
     /// What the task is judged by.
     Metric(Metric),
     /// Updates used, as a share of the clients asked.
@@ -17,7 +17,7 @@ pub enum Measure {
 
 impl Measure {
     /// Every measure, the one to look at first in front.
-    pub const ALL: [Measure; 8] = [
+    pub(super) const ALL: [Measure; 8] = [
         Measure::Metric(Metric::TestAccuracy),
         Measure::Metric(Metric::TrainLoss),
         Measure::Arrived,
@@ -29,12 +29,12 @@ impl Measure {
     ];
 
     /// Its place among all.
-    pub fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         Measure::ALL.iter().position(|measure| *measure == self).unwrap_or(0)
     }
 
     /// What the chart is called.
-    pub fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Measure::Metric(metric) => metric.name(),
             Measure::Arrived => "arrived / asked",

@@ -11,7 +11,7 @@ use crate::run_files::{ClientsCsv, ColumnPlace, ReadError, RoundsCsv, TableHeade
 /// An aggregation.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub struct RoundLine<'a> {
+pub(super) struct RoundLine<'a> {
     pub variant: &'a str,
     pub seed: u64,
     pub round: u64,
@@ -25,7 +25,7 @@ pub struct RoundLine<'a> {
 }
 
 /// Reads the rows of `rounds.csv`.
-pub struct RoundReader {
+pub(super) struct RoundReader {
     header: TableHeader<RoundsCsv>,
     variant: ColumnPlace<str>,
     seed: ColumnPlace<u64>,
@@ -41,7 +41,7 @@ pub struct RoundReader {
 
 impl RoundReader {
     /// For a file with this header; an error if it lacks a column that is shown.
-    pub fn new(header: TableHeader<RoundsCsv>) -> Result<Self, ReadError> {
+    pub(super) fn new(header: TableHeader<RoundsCsv>) -> Result<Self, ReadError> {
         let metric = |metric: Metric| Ok((metric, header.find(metric.name())?));
         Ok(RoundReader {
             variant: header.find("variant")?,
@@ -59,7 +59,7 @@ impl RoundReader {
     }
 
     /// What a row says.
-    pub fn read<'a>(&mut self, line: &'a str) -> Result<RoundLine<'a>, ReadError> {
+    pub(super) fn read<'a>(&mut self, line: &'a str) -> Result<RoundLine<'a>, ReadError> {
         let line = self.header.line(line, None)?;
         let mut metrics = Metrics::default();
         for (metric, place) in &self.metrics {
@@ -85,7 +85,7 @@ impl RoundReader {
 /// A participation.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub struct ClientLine<'a> {
+pub(super) struct ClientLine<'a> {
     pub variant: &'a str,
     pub seed: u64,
     pub class: &'a str,
@@ -94,7 +94,7 @@ pub struct ClientLine<'a> {
 }
 
 /// Reads the rows of `clients.csv`.
-pub struct ClientReader {
+pub(super) struct ClientReader {
     header: TableHeader<ClientsCsv>,
     variant: ColumnPlace<str>,
     seed: ColumnPlace<u64>,
@@ -113,7 +113,7 @@ pub struct ClientReader {
 
 impl ClientReader {
     /// For a file with this header; an error if it lacks a column that is shown.
-    pub fn new(header: TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
+    pub(super) fn new(header: TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
         Ok(ClientReader {
             variant: header.find("variant")?,
             seed: header.find("seed")?,
@@ -133,7 +133,7 @@ impl ClientReader {
     }
 
     /// What a row says.
-    pub fn read<'a>(&mut self, line: &'a str) -> Result<ClientLine<'a>, ReadError> {
+    pub(super) fn read<'a>(&mut self, line: &'a str) -> Result<ClientLine<'a>, ReadError> {
         let line = self.header.line(line, None)?;
         let client = u32::try_from(line.get(self.client)?);
         let span = |place| line.get(place).map(Span::from_nanos);

@@ -15,7 +15,7 @@ const RECENT: usize = 512;
 
 /// A run that is watched: a variant with a seed.
 #[derive(Default)]
-pub struct WatchedRun {
+pub(super) struct WatchedRun {
     /// The variant's name.
     pub variant: String,
     /// The seed.
@@ -42,12 +42,12 @@ pub struct WatchedRun {
 
 impl WatchedRun {
     /// Of which nothing is known yet.
-    pub fn new(variant: &str, seed: u64) -> Self {
+    pub(super) fn new(variant: &str, seed: u64) -> Self {
         WatchedRun { variant: variant.into(), seed, ..WatchedRun::default() }
     }
 
     /// An aggregation.
-    pub fn close(&mut self, line: &RoundLine<'_>) {
+    pub(super) fn close(&mut self, line: &RoundLine<'_>) {
         let RoundLine { round, seconds, asked, arrived, tau_mean: tau, chi2, waited, .. } = *line;
         (self.round, self.seconds) = (round, seconds);
         self.chi2 = chi2;
@@ -73,7 +73,7 @@ impl WatchedRun {
     }
 
     /// A participation.
-    pub fn take_part(&mut self, line: &ClientLine<'_>) {
+    pub(super) fn take_part(&mut self, line: &ClientLine<'_>) {
         let row = &line.row;
         self.outcomes[row.outcome as usize] += 1;
         self.latencies.add(row);
@@ -91,17 +91,17 @@ impl WatchedRun {
     }
 
     /// Rows were left out: who was busy meanwhile is not known.
-    pub fn lose_sight(&mut self) {
+    pub(super) fn lose_sight(&mut self) {
         (self.busy, self.spell) = (0, None);
     }
 
     /// No more participations will come.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.latencies.settle();
     }
 
     /// What the summary says of it.
-    pub fn end(&mut self, over: VariantSummary) {
+    pub(super) fn end(&mut self, over: VariantSummary) {
         if self.over.is_none() {
             let why = match over.stopped_by.as_str() {
                 "" => "it failed".to_string(),
@@ -114,28 +114,28 @@ impl WatchedRun {
     }
 
     /// Aggregations so far.
-    pub fn round(&self) -> u64 {
+    pub(super) fn round(&self) -> u64 {
         self.over.as_ref().map_or(self.round, |over| over.rounds.max(self.round))
     }
 
     /// Simulated seconds so far.
-    pub fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         let end = self.over.as_ref().and_then(|over| finite(over.virtual_seconds));
         end.unwrap_or(0.0).max(self.seconds)
     }
 
     /// χ², if there was a round.
-    pub fn chi2(&self) -> Option<f64> {
+    pub(super) fn chi2(&self) -> Option<f64> {
         self.chi2.or(self.over.as_ref().and_then(|over| finite(over.chi2)))
     }
 
     /// How a measure went.
-    pub fn curve(&self, measure: Measure) -> &Curve {
+    pub(super) fn curve(&self, measure: Measure) -> &Curve {
         &self.curves[measure.index()]
     }
 
     /// All participations by outcome if the run is over, those seen if not.
-    pub fn outcomes(&self) -> [u64; OUTCOMES] {
+    pub(super) fn outcomes(&self) -> [u64; OUTCOMES] {
         match &self.over {
             Some(over) if over.outcomes != [0; OUTCOMES] => over.outcomes,
             _ => self.outcomes,
@@ -143,7 +143,7 @@ impl WatchedRun {
     }
 
     /// Percentiles of all participations if the run is over, of those seen if not.
-    pub fn percentiles(&self) -> [LatencySummary; 4] {
+    pub(super) fn percentiles(&self) -> [LatencySummary; 4] {
         match &self.over {
             Some(over) if !over.latency_seconds.is_empty() => {
                 SHOWN.map(|phase| over.latency_seconds.get(phase))
@@ -154,7 +154,7 @@ impl WatchedRun {
 
     /// Clients that were busy on average, of those that have rows. A client that is still on its way
     /// has no row yet, so nothing can be said of the very moment.
-    pub fn busy(&self) -> Option<f64> {
+    pub(super) fn busy(&self) -> Option<f64> {
         let (from, to) = self.spell?;
         let nanos = to.since(from).nanos();
         (nanos > 0).then(|| self.busy as f64 / nanos as f64)

@@ -33,7 +33,7 @@ impl Drop for Screen {
 }
 
 /// Shows the dashboard until the user has seen enough.
-pub fn show(follower: &mut Follower, style: TextStyle) -> Result<(), WatchError> {
+pub(super) fn show(follower: &mut Follower, style: TextStyle) -> Result<(), WatchError> {
     listen_for_signals();
     follower.tick()?;
     let mut screen = Screen::open()?;

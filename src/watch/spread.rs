@@ -5,10 +5,10 @@ use crate::run_files::{LatencySummary, Phase, Phases};
 use hdrhistogram::Histogram;
 
 /// The phases that are shown.
-pub const SHOWN: [Phase; 4] = [Phase::Round, Phase::Download, Phase::Compute, Phase::Upload];
+pub(super) const SHOWN: [Phase; 4] = [Phase::Round, Phase::Download, Phase::Compute, Phase::Upload];
 
 /// Latencies of the participations of one run that were seen.
-pub enum SeenLatencies {
+pub(super) enum SeenLatencies {
     /// More of them may come.
     Live(Box<Phases>),
     /// All have come. A scenario may have thousands of runs, and histograms are large.
@@ -23,7 +23,7 @@ impl Default for SeenLatencies {
 
 impl SeenLatencies {
     /// Adds a participation.
-    pub fn add(&mut self, row: &ClientRow) {
+    pub(super) fn add(&mut self, row: &ClientRow) {
         if let SeenLatencies::Settled(_) = self {
             *self = SeenLatencies::Live(Box::default());
         }
@@ -33,12 +33,12 @@ impl SeenLatencies {
     }
 
     /// No more will come.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         *self = SeenLatencies::Settled(Box::new(self.percentiles()));
     }
 
     /// Of the phases that are shown, in their order.
-    pub fn percentiles(&self) -> [LatencySummary; 4] {
+    pub(super) fn percentiles(&self) -> [LatencySummary; 4] {
         match self {
             SeenLatencies::Live(phases) => SHOWN.map(|phase| phases.summary(phase)),
             SeenLatencies::Settled(percentiles) => **percentiles,
@@ -48,7 +48,7 @@ impl SeenLatencies {
 
 /// A bar of the histogram: the updates with a number of local steps in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HistogramBar {
+pub(super) struct HistogramBar {
     /// At least.
     pub from: u64,
     /// At most.
@@ -58,7 +58,7 @@ pub struct HistogramBar {
 }
 
 /// How many local steps τ the updates took that were used.
-pub struct Taus(Histogram<u32>);
+pub(super) struct Taus(Histogram<u32>);
 
 impl Default for Taus {
     fn default() -> Self {
@@ -71,17 +71,17 @@ impl Default for Taus {
 
 impl Taus {
     /// Adds an update.
-    pub fn add(&mut self, tau: u64) {
+    pub(super) fn add(&mut self, tau: u64) {
         self.0.saturating_record(tau);
     }
 
     /// Smallest, mean and largest, if there are any.
-    pub fn range(&self) -> Option<(u64, f64, u64)> {
+    pub(super) fn range(&self) -> Option<(u64, f64, u64)> {
         (!self.0.is_empty()).then(|| (self.0.min(), self.0.mean(), self.0.max()))
     }
 
     /// At most `most` bars of the same width, from the fewest steps to the most.
-    pub fn bars(&self, most: usize) -> Vec<HistogramBar> {
+    pub(super) fn bars(&self, most: usize) -> Vec<HistogramBar> {
         let Some((least, _, largest)) = self.range().filter(|_| most > 0) else {
             return Vec::new();
         };

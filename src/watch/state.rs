@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What has been read so far. However long the files are, it stays small.
 #[derive(Default)]
-pub struct State {
+pub(super) struct State {
     /// `summary.json`, once it was read; its runs are with those in `runs`.
     pub summary: Option<Summary>,
     /// In the order in which they are run; the last one is the newest.
@@ -29,7 +29,7 @@ pub struct State {
 
 impl State {
     /// `summary.json` has changed.
-    pub fn summarize(&mut self, mut summary: Summary) {
+    pub(super) fn summarize(&mut self, mut summary: Summary) {
         for over in summary.variants.drain(..) {
             let run = self.find(&over.name, over.seed);
             self.runs[run].end(over);
@@ -38,23 +38,23 @@ impl State {
     }
 
     /// The scenario's name; empty until it is known.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.summary.as_ref().map_or("", |summary| &summary.name)
     }
 
     /// What went wrong, if something did.
-    pub fn error(&self) -> Option<&str> {
+    pub(super) fn error(&self) -> Option<&str> {
         self.summary.as_ref()?.error.as_deref()
     }
 
     /// An aggregation.
-    pub fn close(&mut self, line: &RoundLine<'_>) {
+    pub(super) fn close(&mut self, line: &RoundLine<'_>) {
         let run = self.find(line.variant, line.seed);
         self.runs[run].close(line);
     }
 
     /// A participation.
-    pub fn take_part(&mut self, line: &ClientLine<'_>) {
+    pub(super) fn take_part(&mut self, line: &ClientLine<'_>) {
         let run = self.find(line.variant, line.seed);
         if let Some(last) = self.last_client.replace(run)
             && last != run
@@ -66,20 +66,20 @@ impl State {
     }
 
     /// Rows of participations were left out.
-    pub fn lose_sight(&mut self) {
+    pub(super) fn lose_sight(&mut self) {
         if let Some(last) = self.last_client {
             self.runs[last].lose_sight();
         }
     }
 
     /// The measures that anything is known of.
-    pub fn measures(&self) -> Vec<Measure> {
+    pub(super) fn measures(&self) -> Vec<Measure> {
         let known = |measure: &Measure| self.runs.iter().any(|run| !run.curve(*measure).is_empty());
         Measure::ALL.into_iter().filter(known).collect()
     }
 
     /// The variants, each once, in order.
-    pub fn variants(&self) -> Vec<&str> {
+    pub(super) fn variants(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for run in &self.runs {
             if !names.contains(&run.variant.as_str()) {
@@ -90,7 +90,7 @@ impl State {
     }
 
     /// Whether some variant has several seeds.
-    pub fn has_seeds(&self) -> bool {
+    pub(super) fn has_seeds(&self) -> bool {
         self.runs.windows(2).any(|pair| pair[0].variant == pair[1].variant)
     }
 

@@ -13,7 +13,7 @@ const LONGEST_HEADER: u64 = 1 << 14;
 
 /// How much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Bytes at a time.
     pub at_once: u64,
     /// Bytes that may still have to be read; of more than that only the last are.
@@ -22,7 +22,7 @@ pub struct Limits {
 
 /// A line of the file that is followed, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TailLine<'a> {
+pub(super) enum TailLine<'a> {
     /// The first one: the names of the columns.
     Header(&'a str),
     /// Any other.
@@ -33,7 +33,7 @@ pub enum TailLine<'a> {
 
 /// What came of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub(super) enum Reading {
     /// There is no file, or nothing in it yet.
     Nothing,
     /// Everything that was there has been read.
@@ -45,7 +45,7 @@ pub enum Reading {
 }
 
 /// Reads a file that grows.
-pub struct Tail {
+pub(super) struct Tail {
     path: PathBuf,
     limits: Limits,
     open: Option<OpenFile>,
@@ -62,28 +62,28 @@ struct OpenFile {
 
 impl Tail {
     /// Of the file at `path`, which need not be there yet.
-    pub fn new(path: PathBuf, limits: Limits) -> Self {
+    pub(super) fn new(path: PathBuf, limits: Limits) -> Self {
         Tail { path, limits, open: None, skipped: 0 }
     }
 
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Bytes that were left out.
-    pub fn skipped(&self) -> u64 {
+    pub(super) fn skipped(&self) -> u64 {
         self.skipped
     }
 
     /// Forgets what was read: the next reading starts from the beginning.
-    pub fn rewind(&mut self) {
+    pub(super) fn rewind(&mut self) {
         self.open = None;
         self.skipped = 0;
     }
 
     /// Takes the lines that came since the last time, as many as the limits allow.
-    pub fn read(&mut self, take: &mut dyn FnMut(TailLine<'_>)) -> io::Result<Reading> {
+    pub(super) fn read(&mut self, take: &mut dyn FnMut(TailLine<'_>)) -> io::Result<Reading> {
         let there = match std::fs::metadata(&self.path) {
             Ok(there) => there,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Reading::Nothing),

@@ -18,7 +18,7 @@ const MOST_RUNS: usize = 50;
 const EVENTS: usize = 8;
 
 /// Everything that is known, at a glance.
-pub fn snapshot(state: &State) -> String {
+pub(super) fn snapshot(state: &State) -> String {
     let view = View::default();
     let mut out = String::new();
     let mut title = vec![state.name().to_string(), display::status(state)];

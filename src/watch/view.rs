@@ -6,7 +6,7 @@ use super::state::State;
 
 /// Which run is shown in detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShownRun {
+pub(super) enum ShownRun {
     /// The one that is being run, or was run last.
     #[default]
     Newest,
@@ -17,7 +17,7 @@ pub enum ShownRun {
 /// How values are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Scale {
+pub(super) enum Scale {
     #[default]
     Linear,
     Log,
@@ -26,7 +26,7 @@ pub enum Scale {
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Wish {
+pub(super) enum Wish {
     NextRun,
     PreviousRun,
     NextMeasure,
@@ -40,7 +40,7 @@ pub enum Wish {
 
 /// What the user has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct View {
+pub(super) struct View {
     /// Which run.
     pub choice: ShownRun,
     /// Which measure; `None`: the first that anything is known of.
@@ -57,7 +57,7 @@ pub struct View {
 
 impl View {
     /// Does what the user wishes.
-    pub fn grant(&mut self, wish: Wish, state: &State) {
+    pub(super) fn grant(&mut self, wish: Wish, state: &State) {
         let runs = state.runs.len();
         match wish {
             Wish::NextRun => {
@@ -94,7 +94,7 @@ impl View {
     }
 
     /// The run to look at, if there is one; another run in the folder may have fewer.
-    pub fn run<'a>(&self, state: &'a State) -> Option<&'a WatchedRun> {
+    pub(super) fn run<'a>(&self, state: &'a State) -> Option<&'a WatchedRun> {
         let chosen = match self.choice {
             ShownRun::Newest => None,
             ShownRun::Number(run) => state.runs.get(run),
@@ -103,7 +103,7 @@ impl View {
     }
 
     /// The measure to draw, if there is one.
-    pub fn measure(&self, state: &State) -> Option<Measure> {
+    pub(super) fn measure(&self, state: &State) -> Option<Measure> {
         let known = state.measures();
         self.measure.filter(|measure| known.contains(measure)).or(known.first().copied())
     }

@@ -99,6 +99,10 @@ fn plugins() -> Plugins {
                 character: if extends { character.extensible() } else { character },
             }))
         })
+        .closing("hasty", move |_, _| {
+            let character = Character::ROUNDS.leaving_behind();
+            Ok(Box::new(Later { told: seconds(1), more: None, character }))
+        })
         .work("endless", |_, _| Ok(Box::new(Endless)))
         .work("in-turns", |_, _| Ok(Box::new(InTurns)))
         .optimizer("keeps", |_, _| Ok(Box::new(Keeps)))
@@ -141,6 +145,11 @@ fn errors_have_their_place_and_say_what_there_is() {
         (
             "server = { scheme = { plugin = \"fixed\", clients = [1] }, participation = \"unbiased\" }",
             &["unbiased participation needs to know how plug-in \"fixed\" draws"],
+        ),
+        (
+            "server = { close = { plugin = \"hasty\" }, participation = \"unbiased\" }\n\
+             client.work.steps = 2",
+            &["\"hasty\" may close a round while clients are about to answer", "4:20"],
         ),
         ("task.kind = { plugin = \"mine\" }", &["no plug-in \"mine\"", "`task.kind`"]),
         (

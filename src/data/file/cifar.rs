@@ -4,11 +4,11 @@ use super::super::error::DataError;
 use std::path::Path;
 
 /// Bytes of an image.
-pub const PIXELS: usize = 3 * 32 * 32;
+pub(crate) const PIXELS: usize = 3 * 32 * 32;
 
 /// Appends the images and labels of a file to `pixels` and `labels`. A record begins with
 /// `label_bytes` labels, of which the last (the finest) is taken; it must be below `classes`.
-pub fn parse(
+pub(crate) fn parse(
     file: &Path,
     bytes: &[u8],
     label_bytes: usize,

@@ -10,7 +10,7 @@ use std::path::Path;
 pub(super) const MOST_NUMBERS: usize = 2_000_000_000;
 
 /// Reads a table whose column `label` (or `y`) is the target, and `client`, if given, the client.
-pub fn parse(
+pub(crate) fn parse(
     file: &Path,
     bytes: &[u8],
     label: Option<&str>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The values of an idx file of bytes, and its dimensions.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Idx {
+pub(crate) struct Idx {
     /// Dimensions, outermost first.
     pub shape: Vec<usize>,
     /// Values, by rows.
@@ -17,7 +17,7 @@ pub struct Idx {
 const UNSIGNED_BYTE: u8 = 0x08;
 
 /// Reads the bytes of an idx file with `dims` dimensions.
-pub fn parse(file: &Path, mut bytes: Vec<u8>, dims: usize) -> Result<Idx, DataError> {
+pub(crate) fn parse(file: &Path, mut bytes: Vec<u8>, dims: usize) -> Result<Idx, DataError> {
     let wrong = |what: String| DataError::new(file, what);
     let header = 4 + 4 * dims;
     let [0, 0, kind, found, ..] = bytes[..] else {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// An array.
 #[derive(Debug, PartialEq)]
-pub struct Array {
+pub(crate) struct Array {
     /// Dimensions, outermost first.
     pub shape: Vec<usize>,
     /// Values, by rows.
@@ -17,7 +17,7 @@ pub struct Array {
 
 /// Values of an array.
 #[derive(Debug, PartialEq)]
-pub enum Numbers {
+pub(crate) enum Numbers {
     /// Unsigned bytes, as pixels are.
     Bytes(Vec<u8>),
     /// Any other number. Whole numbers of 64 bits keep 53 of them.
@@ -28,7 +28,7 @@ pub enum Numbers {
 
 impl Array {
     /// The values as doubles.
-    pub fn doubles(self) -> Vec<f64> {
+    pub(crate) fn doubles(self) -> Vec<f64> {
         match self.values {
             Numbers::Bytes(values) => values.into_iter().map(f64::from).collect(),
             Numbers::Singles(values) => values.into_iter().map(f64::from).collect(),
@@ -38,7 +38,7 @@ impl Array {
 }
 
 /// Reads the array `name` of `file`.
-pub fn parse(file: &Path, name: &str, bytes: &[u8]) -> Result<Array, DataError> {
+pub(crate) fn parse(file: &Path, name: &str, bytes: &[u8]) -> Result<Array, DataError> {
     let wrong = |what: String| DataError::new(file, format!("array `{}` {what}", shown(name)));
     let (header, data) = split(bytes).ok_or_else(|| wrong("has no NumPy header".into()))?;
     let entry = |key: &str| {

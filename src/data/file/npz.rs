@@ -10,7 +10,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 /// Reads the training and, if there are any, the test samples. `label` and `client` name arrays.
-pub fn parse(
+pub(crate) fn parse(
     file: &Path,
     bytes: &[u8],
     label: Option<&str>,

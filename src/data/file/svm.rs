@@ -8,7 +8,7 @@ use super::most_bytes;
 use std::path::Path;
 
 /// Reads a table; what a row does not mention is 0. As many features as the highest index.
-pub fn parse(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
+pub(crate) fn parse(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| DataError::new(file, "this is not a text").expected("lines of text"))?;
     let mut entries: Vec<(u32, u32, f32)> = Vec::new();

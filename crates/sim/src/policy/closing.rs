@@ -29,10 +29,11 @@ pub trait Closing: Send {
     /// What does not change during a run. Asked once, before the first round.
     fn character(&self) -> Character;
 
-    /// A round opened.
+    /// A round opened: the deadline that its clients are told, if any, and when the policy wants to be
+    /// woken.
     fn opened(&mut self, round: &RoundOpened) -> Result<Opened, TimeOverflow>;
 
-    /// An update arrived.
+    /// An update arrived: whether and how much it counts, and whether the round goes on.
     fn arrived(&mut self, update: &UpdateArrived) -> Verdict;
 
     /// An update was dropped by `late` or `max_staleness`. There is nothing to decide; a policy may
