@@ -58,7 +58,8 @@ const MOST_CHANNELS: u64 = 100_000;
 
 /// Reads `model`, without looking at what it is to learn.
 pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
-    const NAMES: [(&str, fn() -> ModelConfig); 5] = [
+    type Usual = fn() -> ModelConfig;
+    const NAMES: [(&str, Usual); 5] = [
         ("softmax", || ModelConfig::Softmax),
         ("mlp", || ModelConfig::Mlp { hidden: vec![200] }),
         ("cnn", || ModelConfig::CNN),
