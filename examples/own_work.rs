@@ -1,4 +1,4 @@
-//! Work of your own: every client is busy for about as long, however slow it is (as in FedProx and HeteroFL).
+//! Work of your own: every client is busy for about as long, however slow it is.
 //!
 //! ```console
 //! $ cargo run --release --example own_work
@@ -45,7 +45,7 @@ name = "two-seconds"
 set = { client.work = { plugin = "time-budget", seconds = 2.0 } }
 "#;
 
-/// Nobody waits for the slowest client's whole pass, so the same rounds take less time.
+/// The server does not wait for the slowest client's whole pass, so the same rounds take less time.
 pub fn main() {
     let plugins = Plugins::new().work("time-budget", |parameters, _| {
         let seconds = parameters.require("seconds")?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The learning problem of a scenario, validated.
 #[derive(Clone, Debug)]
 pub struct TaskConfig {
-    /// Which kind, as `[task] kind` says.
+    /// Which kind, as `[task] kind` says; "plugin" for one that users bring.
     pub kind: &'static str,
     /// Number of clients m.
     pub clients: usize,

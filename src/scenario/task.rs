@@ -3,7 +3,7 @@
 //! A kind of task is a file of this folder: what it reads, and its [`Task`]. [`KINDS`] has them by name.
 
 mod files;
-mod learning;
+mod files_task;
 mod quadratic;
 mod synthetic;
 

@@ -1,6 +1,6 @@
 //! `[task] kind = "images"` and `kind = "table"`: data from files, and the model that learns it.
 
-use super::learning::FilesTask;
+use super::files_task::FilesTask;
 use super::{Found, Given, MOST_PARAMETERS};
 use crate::data::{
     Augment, Backend, Cost, DataError, DataFolders, Dataset, Init, KNOWN, KnownDataset, Loss,

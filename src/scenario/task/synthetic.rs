@@ -123,7 +123,7 @@ impl Task for SyntheticConfig {
     }
 
     fn tensors(&self) -> Result<Vec<(String, Vec<usize>)>, TaskError> {
-        Ok(super::learning::softmax_tensors(self.features, self.classes))
+        Ok(super::files_task::softmax_tensors(self.features, self.classes))
     }
 
     fn inspect(&self, clients: usize, seed: u64) -> Result<Option<Inspection>, PartitionError> {

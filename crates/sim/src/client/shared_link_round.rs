@@ -21,7 +21,7 @@ use crate::participation::{Arrival, ClientContext, Request, Round};
 use crate::record::{Leg, Outcome};
 use std::sync::Arc;
 
-/// A client whose update goes over a shared link: nobody knows when it is through.
+/// A client whose update goes over a shared link: when the upload ends is not known before.
 struct SharedLegs<'a, 'b>(DeviceView<'a, 'b>);
 
 impl LegEnds for SharedLegs<'_, '_> {

@@ -147,7 +147,7 @@ impl ServerConfig {
         }
     }
 
-    /// Whether every round asks everybody.
+    /// Whether every round asks every client.
     pub fn asks_all(&self) -> bool {
         self.sample == Sample::All && self.close.asked().is_none()
     }
