@@ -317,13 +317,14 @@ fn peak(workshop: &Workshop, rounds: &str) -> u64 {
     most.unwrap()
 }
 
-/// A leaked graph or copy of 159,010 parameters each time would be 60 MB and more.
+/// A copy of 159,010 parameters that is leaked with every evaluation would be 90 MB, with every update 450 MB
+/// and more. Results may wait to be taken, by chance up to 32 MB of them: a longer run is no larger than that.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_flat_over_rounds_and_arrivals() {
     for server in ["", "close = \"each\"\nconcurrency = 4"] {
         let workshop = images("\"mlp\"", "momentum = 0.9", server);
-        let [few, many] = ["stop.rounds=100", "stop.rounds=300"].map(|set| peak(&workshop, set));
-        assert!(many < few + 20_000, "{few} kB for 100 rounds, {many} kB for 300");
+        let [few, many] = ["stop.rounds=100", "stop.rounds=800"].map(|set| peak(&workshop, set));
+        assert!(many < few + 50_000, "{few} kB for 100 rounds, {many} kB for 800");
     }
 }
