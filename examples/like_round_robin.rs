@@ -1,6 +1,6 @@
 //! The built-in round-robin scheme, written as a user would: the same results to the bit.
 
-use gruppetto::policy::{Drawing, KeyedRng, Selector, View};
+use gruppetto::policy::{KeyedRng, Selector, View};
 use gruppetto::{Options, Plugins, Scenario, run};
 
 /// In turn, by number; a client that is not available when its turn comes is passed over.
@@ -20,10 +20,6 @@ impl Selector for InTurn {
         let chosen: Vec<u32> = available.take(view.wanted).collect();
         self.next = chosen.last().map_or(self.next, |last| (last + 1) % clients);
         chosen
-    }
-
-    fn drawing(&self) -> Drawing {
-        Drawing::Uniform
     }
 }
 

@@ -19,7 +19,7 @@ use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
 use crate::plugins::Plugins;
 use crate::report::{TextStyle, number, results};
-use crate::run::{self, Error, Outlook, check_device, estimate, preflight};
+use crate::run::{self, Error, Outlook, check_device, estimate, preflight, with_evaluations};
 use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
@@ -173,6 +173,7 @@ fn check_scenario(arguments: &CheckArguments, quiet: bool) -> Result<ExitCode, P
     warn(&scenario, quiet);
     preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
+    let scenario = with_evaluations(&scenario).map_err(Problem::usage)?;
     let estimates = estimate(&scenario, threads).map_err(Problem::usage)?;
     let mut text = heading(&scenario);
     let runs = scenario.variants.len() as u64 * scenario.repeats;

@@ -5,6 +5,7 @@ mod calibrate;
 mod constants;
 mod correlation;
 mod estimate;
+mod evaluation;
 mod expect;
 mod one;
 mod preflight;
@@ -18,6 +19,7 @@ pub use build::{BuildError, Built, assemble, build};
 pub use calibrate::{Calibration, calibrate};
 pub use constants::{Assumptions, KnownConstants};
 pub use estimate::{Estimate, estimate};
+pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
 pub use preflight::{check_device, preflight};
 pub use recording::{RecordError, Recorded, RunSelector, record};
@@ -39,6 +41,7 @@ use crate::run_files::{OverSeeds, Phases, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -152,6 +155,11 @@ pub fn run_with(
     plugins: &Plugins,
     builder: Builder<'_>,
 ) -> Result<Summary, Error> {
+    let scenario = &*match options.timing_only {
+        true => Cow::Borrowed(scenario),
+        // What is wrong with a variant is told when it is set up.
+        false => with_evaluations(scenario).unwrap_or(Cow::Borrowed(scenario)),
+    };
     let folder = match &options.out {
         Some(path) => Some(RunFolder::create(path, options.force)?),
         None => None,

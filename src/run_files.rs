@@ -17,6 +17,7 @@
 //! follow. Readers find columns by name, so a folder of another version can be read as long as it has
 //! the columns that the reader needs.
 
+mod client_line;
 mod clients_csv;
 mod columns;
 mod header;
@@ -26,6 +27,7 @@ mod rounds_csv;
 mod rows;
 mod summary_json;
 
+pub use client_line::{ClientColumns, ClientLine};
 pub use clients_csv::{ClientsCsv, WeightedRow};
 pub use columns::{
     CellValue, ColumnKind, RUN_COLUMNS, RunKey, RunTable, TableColumn, WrittenColumn,

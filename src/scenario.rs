@@ -80,8 +80,8 @@ pub use drawn::{DrawError, DrawnClients};
 pub use error::ScenarioError;
 pub use overrides::Override;
 pub use plan::{
-    Expect, ExpectBound, Over, Plan, Quantity, RecordClients, Reference, Scenario, Side, Subject,
-    Variant,
+    EvaluateEvery, Expect, ExpectBound, Over, Plan, Quantity, RecordClients, Reference, Scenario,
+    Side, Subject, Variant,
 };
 
 use crate::plugins::Plugins;

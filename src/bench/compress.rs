@@ -1,4 +1,4 @@
-//! Squeezing a client's update, in every way there is.
+//! Compressing a client's update.
 
 use super::{Extent, Figure, median};
 use crate::compress::Compression;

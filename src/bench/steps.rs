@@ -35,7 +35,15 @@ impl Steps {
     pub(super) fn new() -> Self {
         let size = Dist::fixed(556.0);
         let SoftmaxShape { features, classes } = SHAPE;
-        let data = SyntheticConfig { alpha: 1.0, beta: 1.0, features, classes, size }.init(1, 1);
+        let data = SyntheticConfig {
+            alpha: 1.0,
+            beta: 1.0,
+            model_difference: 1.0,
+            features,
+            classes,
+            size,
+        }
+        .init(1, 1);
         let mut rng = stream(1, Purpose::Batches, 0, 0);
         let samples = data.train[0].y.len() as u32;
         let batches = (0..500).map(|_| std::array::from_fn(|_| index(&mut rng, samples))).collect();

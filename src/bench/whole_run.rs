@@ -4,6 +4,7 @@ use super::round_timer::RoundTimer;
 use super::{Extent, Figure, median, percent};
 use crate::actors::ClockMode;
 use crate::run::{Error, Options, Run, run};
+use crate::run_files::Throughput;
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 use std::path::PathBuf;
@@ -71,7 +72,8 @@ const BUFFER: &str = "close = { buffer = 10 }\nconcurrency = 20\nevaluate_every 
 fn training(rounds: u64, server: &str, threads: usize) -> Result<Timed, Error> {
     let round_timer = RoundTimer::default();
     let summary = run_once(&synthetic(rounds, server, "off"), threads, None, &round_timer)?;
-    let busy = summary.variants[0].throughput.train_seconds;
+    let Throughput { train_seconds, evaluate_seconds, .. } = summary.variants[0].throughput;
+    let busy = train_seconds + evaluate_seconds;
     // Drawing the data is not part of what users wait for round after round.
     Ok(Timed { seconds: round_timer.between_first_and_last(), busy })
 }

@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use fit::{FitArguments, fit_trace};
 use gruppetto_trace::{
-    Direction, Format, ImportOptions, ImportSummary, Input, Mapping, TraceError, TraceWriter,
-    import, inspect,
+    Direction, Format, ImportOptions, ImportSummary, Input, Latencies, Mapping, TraceError,
+    TraceWriter, import, inspect,
 };
 use record::{RecordArguments, record_run};
 use std::io::Write;
@@ -62,6 +62,15 @@ pub(super) struct ImportArguments {
     /// With --format csv: which column is what, e.g. `device=id,time=t[s],up=3*rate[kbps]`
     #[arg(long, value_name = "ASPECT=COLUMN[UNIT],…", value_parser = Mapping::parse)]
     map: Option<Mapping>,
+    /// With --format latency-json: the task whose latencies are taken [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+    /// With --format ai-benchmark or latency-json: latencies are of training, and taken as they are
+    #[arg(long, conflicts_with = "inference")]
+    training: bool,
+    /// With these: latencies are of inference, and training takes 3 times as long [the default]
+    #[arg(long)]
+    inference: bool,
 }
 
 /// The formats by name, as help shows them.
@@ -108,7 +117,15 @@ fn import_trace(arguments: &ImportArguments, quiet: bool) -> Result<(), Problem>
     match done {
         Ok(summary) if !quiet => {
             // Nobody may be there to read it.
-            let _ = writeln!(std::io::stderr(), "{}", told(&summary));
+            let guessed = !arguments.training && !arguments.inference;
+            let note = match (arguments.format, guessed) {
+                (Format::AiBenchmark | Format::LatencyJson, true) => {
+                    "\nnote: latencies are taken to be of inference, and training on a sample to take 3 times \
+                     as long;\n      --inference or --training says which"
+                }
+                _ => "",
+            };
+            let _ = writeln!(std::io::stderr(), "{}{note}", told(&summary));
             Ok(())
         }
         Ok(_) => Ok(()),
@@ -143,6 +160,16 @@ fn told(summary: &ImportSummary) -> String {
 impl ImportArguments {
     fn options(&self) -> Result<ImportOptions, String> {
         let format = self.format;
+        let of_latencies = matches!(format, Format::AiBenchmark | Format::LatencyJson);
+        if (self.training || self.inference) && !of_latencies {
+            return Err("error: --training and --inference go with --format ai-benchmark and \
+                        latency-json"
+                .into());
+        }
+        if self.task.is_some() && format != Format::LatencyJson {
+            return Err("error: --task goes with --format latency-json".into());
+        }
+        let latencies = if self.training { Latencies::Training } else { Latencies::Inference };
         match (format, &self.map, self.direction) {
             (Format::Csv, None, _) => Err("error: --format csv needs --map, such as --map \
                  device=id,time=t[s],step_time=ms[ms]"
@@ -158,11 +185,16 @@ impl ImportArguments {
                     skip_bad: self.skip_bad,
                     direction,
                     map: self.map.clone(),
+                    latencies,
+                    task: None,
                 })
             }
-            (_, None, None) => {
-                Ok(ImportOptions { skip_bad: self.skip_bad, ..ImportOptions::new(format) })
-            }
+            (_, None, None) => Ok(ImportOptions {
+                skip_bad: self.skip_bad,
+                latencies,
+                task: self.task.clone(),
+                ..ImportOptions::new(format)
+            }),
             (_, Some(_), _) => {
                 Err("error: --map goes with --format csv or --format ai-benchmark".into())
             }

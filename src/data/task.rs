@@ -61,6 +61,12 @@ pub trait Task: Any + Debug + Send + Sync {
         0.0
     }
 
+    /// Samples that an evaluation looks at, where clients have `samples` in all: these, and a tenth of all
+    /// for testing.
+    fn evaluation_samples(&self, samples: f64) -> f64 {
+        samples / 0.9
+    }
+
     /// Bytes that a thread needs for what layers give while it evaluates a model.
     fn evaluation_bytes(&self) -> f64 {
         0.0

@@ -35,6 +35,20 @@ pub struct KnownConstants {
 }
 
 impl KnownConstants {
+    /// The options that would tell what is not known.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let options = [
+            (self.lipschitz, "--lipschitz"),
+            (self.sigma2, "--sigma2"),
+            (self.kappa2, "--kappa2"),
+            (self.gap, "--gap"),
+        ];
+        options
+            .into_iter()
+            .filter_map(|(known, option)| known.is_none().then_some(option))
+            .collect()
+    }
+
     /// All of them, if they are.
     pub fn all(&self) -> Option<Constants> {
         Some(Constants {
@@ -70,11 +84,9 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
     let clients = 0..plan.task.clients;
     let lipschitz = clients.clone().map(|i| largest(problem.curvature(i))).fold(0.0, f64::max);
     // Theorem 1 speaks of the surrogate objective Σ w_iF_i, which is the same problem with other
-    // shares. A file of initial parameters that cannot be read is told of when the scenario is run.
+    // shares.
     let surrogate = plan.task.problem.quadratic().map(|config| config.init(seed, weights));
-    let trainer = trainer(plan, seed, DeviceChoice::Auto).ok();
-    let gap = trainer.and_then(|trainer| start(plan, seed, &*trainer).ok()).zip(surrogate);
-    let gap = gap.map(|(x, surrogate)| (surrogate.global(&x).0 - surrogate.least_loss).max(0.0));
+    let gap = start_point(plan, seed).zip(surrogate).map(|(x, surrogate)| gap(&surrogate, &x));
     // With one curvature for all, gradients are equally far apart everywhere.
     let alike = clients.clone().all(|i| matches!(problem.curvature(i), LocalCurvature::Identity));
     let kappa2 = alike.then(|| {
@@ -92,14 +104,22 @@ fn of_quadratic(plan: &Plan, seed: u64, problem: &Quadratic, weights: &[f64]) ->
     KnownConstants { lipschitz: Some(lipschitz), sigma2: Some(sigma2), kappa2, beta2: 1.0, gap }
 }
 
-/// The largest eigenvalue of H_i, or for a full matrix a bound on it: its largest row sum.
+/// x₀. A file of initial parameters that cannot be read is told of when the scenario is run.
+pub(super) fn start_point(plan: &Plan, seed: u64) -> Option<Vec<f64>> {
+    let trainer = trainer(plan, seed, DeviceChoice::Auto).ok()?;
+    start(plan, seed, &*trainer).ok()
+}
+
+/// F(x) − F_inf.
+pub(super) fn gap(problem: &Quadratic, x: &[f64]) -> f64 {
+    (problem.global(x).0 - problem.least_loss).max(0.0)
+}
+
+/// The largest eigenvalue of H_i.
 fn largest(curvature: LocalCurvature<'_>) -> f64 {
     match curvature {
         LocalCurvature::Identity => 1.0,
         LocalCurvature::Diagonal(h) => h.iter().copied().fold(0.0, f64::max),
-        LocalCurvature::Full(h) => {
-            let rows = h.entries().chunks_exact(h.row(0).len());
-            rows.map(|row| row.iter().map(|h| h.abs()).sum()).fold(0.0, f64::max)
-        }
+        LocalCurvature::Full(h) => h.largest_eigenvalue(),
     }
 }

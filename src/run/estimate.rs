@@ -16,6 +16,20 @@ const LIVE_CLIENT: u64 = 1200;
 /// Bytes of the training that waits for a client's arrival.
 const JOB: u64 = 400;
 
+/// How often the server looks ahead for enough clients, about a quarter of a million comings and goings
+/// each time.
+const LOOKS: usize = 8;
+
+/// How long the first round waits for clients.
+#[derive(Clone, Copy, PartialEq)]
+enum FirstWait {
+    For(Span),
+    /// Enough may come, but not as early as this.
+    LongerThan(Span),
+    /// Enough will never come.
+    Forever,
+}
+
 /// What one variant will do and cost.
 #[non_exhaustive]
 pub struct Estimate {
@@ -34,11 +48,18 @@ pub struct Estimate {
     /// How many clients are there at the start, where that varies.
     there: Option<usize>,
     longest: Span,
-    /// How long the first round waits for clients; `None` if enough will never come.
-    waits: Option<Span>,
+    waits: FirstWait,
+    /// Samples of all local steps in a round.
+    pub(super) trained: f64,
+    /// Samples of an evaluation.
+    pub(super) evaluated: f64,
+    /// Rounds between evaluations, where something is measured.
+    evaluates: u64,
     /// Whether transfers share links, which nobody knows the load of here.
     shared: bool,
-    rounds: Option<u64>,
+    pub(super) rounds: Option<u64>,
+    /// Whether the run has a target.
+    aims: bool,
     /// Whether that number follows from how long the first round takes.
     by_time: bool,
     /// Who keeps something from round to round, and its bytes.
@@ -61,21 +82,23 @@ fn estimate_one(
 ) -> Result<Estimate, BuildError> {
     let Built { mut server, client_side, .. } = build(plan, seed, 0, None)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
-    let (mut vanished, mut offline) = (0, 0);
+    let (mut vanished, mut offline, mut trained) = (0, 0, 0.0);
     let mut overflow = None;
     let mut asked = 0;
     let there = server.clients_come_and_go().then(|| server.can_be_asked());
     let mut opens = SimTime::ZERO;
     let mut opening = server.open_round(opens);
-    if let Ok(Opening::Wait(Some(at))) = opening {
-        // Nobody is on the way yet, so this is when enough are there.
+    for _ in 0..LOOKS {
+        let Ok(Opening::Wait(Some(at))) = opening else { break };
+        // No client is on the way yet, so this is when enough are there, or how far the server looked ahead.
         opens = at;
         opening = server.open_round(at);
     }
-    let mut waits = Some(opens.since(SimTime::ZERO));
+    let mut waits = FirstWait::For(opens.since(SimTime::ZERO));
     match opening {
         Err(error) => overflow = Some(error.to_string()),
-        Ok(Opening::Nobody | Opening::Wait(_)) => waits = None,
+        Ok(Opening::Wait(Some(_))) => waits = FirstWait::LongerThan(opens.since(SimTime::ZERO)),
+        Ok(Opening::Nobody | Opening::Wait(None)) => waits = FirstWait::Forever,
         Ok(Opening::Asked(selected)) => {
             asked = selected.len();
             let closes = server.wake();
@@ -88,6 +111,8 @@ fn estimate_one(
                     Ok(arrival) if arrival.lost.is_some() => vanished += 1,
                     Ok(arrival) if arrival.way.tau == 0 => no_step += 1,
                     Ok(arrival) => {
+                        let batch = client_side.workload.batch(selected.client);
+                        trained += arrival.way.tau as f64 * batch as f64;
                         taus.push(arrival.way.tau);
                         arrivals.push(arrival.way.arrives.since(opens));
                         late += usize::from(closes.is_some_and(|at| arrival.way.arrives > at));
@@ -130,9 +155,13 @@ fn estimate_one(
         there,
         longest,
         waits,
+        trained: trained * plan.server.close.counted(asked) as f64 / asked.max(1) as f64,
+        evaluated: plan.task.problem.evaluation_samples(client_side.workload.samples() as f64),
+        evaluates: plan.server.evaluate_every,
         shared: plan.fleet.server_uplink.or(plan.fleet.server_downlink).is_some(),
         by_time: rounds.is_some() && rounds == by_time && rounds != plan.stop.rounds,
         rounds,
+        aims: plan.stop.target.is_some(),
         state: state(plan),
         memory: memory(plan, &client_side.workload, asked, threads),
         overflow,
@@ -195,6 +224,13 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
         + state
 }
 
+impl Estimate {
+    /// Whether not even the first round opens, as far as it has been looked.
+    fn opens_never(&self) -> bool {
+        !matches!(self.waits, FirstWait::For(_))
+    }
+}
+
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |f: &mut fmt::Formatter<'_>, label: &str, text: String| {
@@ -219,13 +255,18 @@ impl fmt::Display for Estimate {
             line(f, "there", format!("{there} at the start"))?;
         }
         match self.waits {
-            None => line(f, "waits", "for ever: too few clients are ever there".into())?,
-            Some(Span::ZERO) => {}
-            Some(wait) => line(f, "waits", format!("{wait} for clients (round 1)"))?,
+            FirstWait::Forever => {
+                line(f, "waits", "for ever: too few clients are ever there".into())?
+            }
+            FirstWait::LongerThan(wait) => {
+                line(f, "waits", format!("longer than {wait} for clients (round 1)"))?;
+            }
+            FirstWait::For(Span::ZERO) => {}
+            FirstWait::For(wait) => line(f, "waits", format!("{wait} for clients (round 1)"))?,
         }
         line(f, "asked a round", self.asked.to_string())?;
         match self.tau {
-            None if self.waits.is_none() => {}
+            None if self.opens_never() => {}
             None if self.asked == 0 => {
                 line(f, "local steps", "none: nobody is there at first".into())?
             }
@@ -248,14 +289,19 @@ impl fmt::Display for Estimate {
             line(f, "lost", format!("{text} (round 1)"))?;
         }
         match self.rounds {
-            _ if self.waits.is_none() => line(f, "rounds", "none".into())?,
+            _ if self.opens_never() => line(f, "rounds", "none".into())?,
             Some(rounds) => {
                 let events = rounds.saturating_mul(self.asked as u64);
                 let text = format!("about {rounds}, {} client-rounds", count(events));
                 let like = if self.by_time { ", if all take as long as round 1" } else { "" };
                 line(f, "rounds", format!("{text}{like}"))?;
             }
-            None => line(f, "rounds", "until the target is reached".into())?,
+            None if self.aims => line(f, "rounds", "until the target is reached".into())?,
+            None => line(f, "rounds", "until the time is up".into())?,
+        }
+        match self.evaluates {
+            1 => line(f, "evaluates", "after every round".into())?,
+            rounds => line(f, "evaluates", format!("after every {rounds} rounds"))?,
         }
         if let Some(overflow) = &self.overflow {
             line(f, "WILL FAIL", overflow.clone())?;

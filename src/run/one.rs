@@ -8,7 +8,7 @@ use crate::report::{Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder,
 use crate::run_files::{Summary, VariantSummary};
 use crate::scenario::{Scenario, Variant};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -75,14 +75,14 @@ impl One<'_> {
         let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
         let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let returned = ledger.take_files();
-        let train_seconds = training.as_ref().map_or(0.0, |t| t.pool.busy().as_secs_f64());
+        let busy = training.as_ref().map_or([Duration::ZERO; 2], |training| training.pool.busy());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
         let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
         findings.runs.extend(ledger.findings());
         let told = ledger.summary(
             result.as_ref().ok().copied(),
-            began.elapsed().as_secs_f64(),
-            train_seconds,
+            began.elapsed(),
+            busy,
             digest.unwrap_or_default(),
         );
         let schedule = survey.and_then(|survey| {

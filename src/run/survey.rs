@@ -30,11 +30,24 @@ pub(super) struct Survey {
     classes: BTreeMap<u32, u16>,
     /// Sum and number of τ_i by client.
     taus: Vec<(u64, u64)>,
-    /// Norms of a by class and τ, at the present learning rate.
-    norms: BTreeMap<(u16, u64), Accumulation>,
+    /// Rounds in which a client was heard, by the bits of their learning rate.
+    rates: BTreeMap<u64, u64>,
+    /// What learning rates were multiplied by, round by round.
+    lr_factors: Vec<f64>,
+    /// Norms of a by class, τ and that factor.
+    norms: BTreeMap<(u16, u64, u64), Accumulation>,
     /// Updates that count in the open round.
     used: Vec<ClientRow>,
     ended: SimTime,
+}
+
+/// The common learning rates of a schedule.
+pub(super) struct LearningRates {
+    /// Of the first round.
+    pub first: f64,
+    pub largest: f64,
+    /// Each with the number of rounds that had it.
+    pub rounds: Vec<(f64, u64)>,
 }
 
 impl Survey {
@@ -49,6 +62,8 @@ impl Survey {
             steps_vary: false,
             latest: vec![0; p.len()],
             classes: BTreeMap::new(),
+            rates: BTreeMap::new(),
+            lr_factors: Vec::new(),
             norms: BTreeMap::new(),
             used: Vec::new(),
             ended: SimTime::ZERO,
@@ -93,6 +108,14 @@ impl Survey {
         resting
     }
 
+    /// The learning rates of the rounds in which a client was heard.
+    pub(super) fn rates(&self) -> LearningRates {
+        let rounds: Vec<(f64, u64)> =
+            self.rates.iter().map(|(lr, rounds)| (f64::from_bits(*lr), *rounds)).collect();
+        let largest = rounds.iter().map(|(lr, _)| *lr).fold(0.0, f64::max);
+        LearningRates { first: self.recipe.lr(self.recipe.factor(1)), largest, rounds }
+    }
+
     /// Clients that were heard, with their class and their mean number of steps, rounded.
     pub(super) fn typical(&self) -> impl Iterator<Item = (u32, u16, u64)> + '_ {
         self.classes.iter().map(|(client, class)| {
@@ -102,6 +125,7 @@ impl Survey {
     }
 
     fn hear(&mut self, round: &RoundRow, used: &[ClientRow]) {
+        self.lr_factors.push(round.lr_factor);
         let lr = self.recipe.lr(round.lr_factor);
         if lr != self.lr {
             // Where a run comes to rest is decided by the rates of its last phase.
@@ -109,16 +133,18 @@ impl Survey {
             self.resting = self.resting.as_ref().map(|_| RestingPoint::default());
             self.steps_vary = false;
             self.latest.fill(0);
-            self.norms.clear();
         }
         let mut participants = Vec::with_capacity(used.len());
         for row in used {
-            let solver = self.recipe.solver(row.class, round.lr_factor);
-            let key = (row.class, row.tau);
-            let norms = *self.norms.entry(key).or_insert_with(|| solver.norms(row.tau, lr));
+            // A client trains at the rate of the round in which it was sent off, which may be over.
+            let lr_factor = self.lr_factors[row.round as usize - 1];
+            let solver = self.recipe.solver(row.class, lr_factor);
+            let key = (row.class, row.tau, lr_factor.to_bits());
+            let own_lr = self.recipe.lr(lr_factor);
+            let norms = *self.norms.entry(key).or_insert_with(|| solver.norms(row.tau, own_lr));
             let (i, weight) = (row.client as usize, row.raw_weight * round.weight_scale);
             let movement = round.tau_eff * weight;
-            self.meter.add(i, movement);
+            self.meter.add(i, movement * lr_factor);
             if let Some(resting) = &mut self.resting {
                 resting.add(i, movement, norms.l1, &solver, row.tau);
             }
@@ -133,6 +159,7 @@ impl Survey {
         if let Some(round) = ScheduledRound::new(round.tau_eff, participants) {
             self.rounds.add(&round);
             self.budget.add(lr, &round);
+            *self.rates.entry(lr.to_bits()).or_default() += 1;
         }
     }
 }

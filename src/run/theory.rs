@@ -1,6 +1,7 @@
 //! What the paper predicts of a scenario: its schedule is run without training, and the theorems
 //! are told what everybody did.
 
+mod best_prox;
 mod display;
 mod prediction;
 
@@ -22,6 +23,7 @@ use crate::policy::Late;
 use crate::scenario::{Plan, Scenario, Variant};
 use crate::solver::VarianceReduction;
 use crate::theory::{Averages, Constants, FedProx, TrueBound, theorem_lr};
+use best_prox::ProxSearch;
 use std::sync::{Arc, PoisonError};
 
 /// Predicts every variant of a scenario, for its first seed.
@@ -74,14 +76,22 @@ fn conclude(
     let known = constants::find(given, plan, seed, problem.as_ref(), &effective);
     let ones = Constants { lipschitz: 1.0, sigma2: 1.0, kappa2: 1.0, beta2: 1.0, gap: 1.0 };
     let lr = plan.client.recipe.lr(plan.client.recipe.factor(1));
-    let with_beta = Constants { beta2: known.beta2, ..ones };
     let steepest = survey.budget.largest_lipschitz(known.beta2);
     let not_covered = not_covered(plan, clients, p.len(), consistency.missing_mass);
     let all = known.all();
     let covered = not_covered.is_empty();
     let bound = all.filter(|_| covered).map(|constants| survey.budget.bound(&constants));
     let fedprox = typical_fedprox(&survey, p);
-    let best_alpha = fedprox.best_alpha(&all.unwrap_or(with_beta), rounds);
+    let best_alpha = ProxSearch {
+        plan,
+        seed,
+        survey: &survey,
+        fedprox: &fedprox,
+        given,
+        known: &known,
+        problem: problem.as_ref(),
+    }
+    .best_alpha();
     let weights = (0u32..).zip(p.iter().zip(&effective));
     Some(Prediction {
         variant: name.into(),
@@ -119,7 +129,7 @@ fn conclude(
         prox: BestProx {
             corollary_alpha: fedprox.corollary_alpha(rounds),
             best_alpha,
-            best_prox: best_alpha / lr,
+            best_prox: best_alpha.map(|alpha| alpha / lr),
         },
         fixed_point: problem.and_then(|problem| fixed_point(plan, &problem, &survey)),
         constants: known,

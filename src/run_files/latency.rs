@@ -20,7 +20,7 @@ pub enum Phase {
     Round,
     /// How long an arriving update's model had been out of date.
     Staleness,
-    /// From being back to being asked again.
+    /// From being back to being asked again, without the time away.
     Idle,
 }
 
@@ -70,7 +70,9 @@ impl Phases {
     /// Adds a participation: what it came to the end of. Who made no step gave up, perhaps in the
     /// middle of its download, and has no latencies to speak of.
     pub fn add(&mut self, row: &ClientRow) {
-        self.record(Phase::Idle, row.idle);
+        if let Some(idle) = row.idle {
+            self.record(Phase::Idle, idle);
+        }
         if row.outcome == Outcome::NoStep {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::schema::entry::Preset::{Nothing, Required, Words};
-use super::schema::entry::{Choice, Key, choice, key};
+use super::schema::entry::{Choice, Key, Table, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::policy::{Adaptive, Close};
@@ -25,8 +25,12 @@ pub(super) const CLOSES: &[Choice] = &[
     choice("{ window = \"10s\" }", "10 s have passed, with whatever has arrived"),
 ];
 
+/// The table; exactly one of these groups of keys is given.
+pub(super) const TABLE: Table = Table::braces("server.close", "when a round closes", CLOSE)
+    .exactly_one(&[&[&["deadline"], &["first", "of"], &["buffer"], &["window"]]]);
+
 /// The keys of a table that says when a round closes.
-pub(super) const CLOSE: &[Key] = &[
+const CLOSE: &[Key] = &[
     key("deadline", "duration above 0, or a table", Nothing, "how long clients have"),
     key("first", "1 to `of`", Nothing, "answers that close the round"),
     key(

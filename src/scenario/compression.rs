@@ -2,7 +2,7 @@
 
 use super::error::ScenarioError;
 use super::schema::entry::Preset::{Nothing, Toml};
-use super::schema::entry::{Choice, Key, choice, key};
+use super::schema::entry::{Choice, Key, Table, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::compress::{Compression, Packing};
@@ -28,8 +28,13 @@ pub(super) const COMPRESSIONS: &[Choice] = &[
         ),
 ];
 
+/// The table; exactly one of these keys is given.
+pub(super) const TABLE: Table =
+    Table::braces("client.compression", "what an update loses on its way up", COMPRESSION)
+        .exactly_one(&[&[&["fp16"], &["top_k"], &["quantize"]]]);
+
 /// The keys of a table that says so.
-pub(super) const COMPRESSION: &[Key] = &[
+const COMPRESSION: &[Key] = &[
     key("fp16", "`true`", Nothing, "half precision"),
     key("top_k", "above 0, up to 1", Nothing, "the part of the numbers that is sent"),
     key("quantize", "2 to 16", Nothing, "bits per number"),

@@ -1,6 +1,6 @@
 //! DIST: a fixed value or a distribution, in the unit of its key.
 
-use super::empirical;
+use super::empirical::{self, Cells};
 use super::error::ScenarioError;
 use super::section::Section;
 use super::tree::{Node, Raw};
@@ -20,8 +20,8 @@ pub(super) fn read(node: &Node, unit: Unit) -> Result<Dist, ScenarioError> {
     let shape = match name {
         "empirical" => {
             let column = section.require("column", "the column of the file to draw from")?;
-            let given = section.get("unit");
-            Shape::Choice(empirical::read(parameters, column, given, unit)?)
+            let cells = Cells { given: section.get("unit"), missing: section.get("missing") };
+            Shape::Choice(empirical::read(parameters, column, cells, unit)?)
         }
         _ => read_shape(name, parameters, unit)?,
     };
@@ -136,10 +136,25 @@ pub(super) fn never_below(
     let error = node.at.error(format!("`{name}` can fall below {spelled}"));
     let error = error.expected(format_args!("every value to be {spelled} or more"));
     match &node.value {
+        // A measurement of 0 is one that failed: to move it up to some limit would make it a device.
+        Raw::Table(_) if node.get("empirical").is_some() && zeros(dist) > 0 => Err(error
+            .note(format_args!(
+                "{} rows of the column are 0: measurements that are missing",
+                zeros(dist)
+            ))
+            .help("skip them with `missing = 0`")),
         Raw::Table(_) => {
             Err(error.help(format_args!("add `min` to the distribution, at least {spelled}")))
         }
         _ => Err(error),
+    }
+}
+
+/// How many of the values that are drawn from are 0.
+fn zeros(dist: &Dist) -> usize {
+    match &dist.shape {
+        Shape::Choice(values) => values.iter().filter(|value| **value == 0.0).count(),
+        _ => 0,
     }
 }
 

@@ -1,25 +1,43 @@
-//! `{ empirical = "file.csv", column = "…" }`: measured values, drawn as they are.
+//! `{ empirical = "file.csv", column = "…" }`: measured values, drawn as they are. Files whose names end in
+//! `.gz` are gzipped.
 
 use super::error::ScenarioError;
 use super::render::short;
 use super::suggest::nearest;
 use super::tree::Node;
 use super::value::Unit;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::Read;
+
+/// What is said about the cells of a column.
+pub(super) struct Cells<'a> {
+    /// The unit of bare numbers.
+    pub given: Option<&'a Node>,
+    /// The number that stands for nothing.
+    pub missing: Option<&'a Node>,
+}
 
 /// Reads a column of a CSV file. Values carry their own unit or share `given`.
 pub(super) fn read(
     file: &Node,
     column: &Node,
-    given: Option<&Node>,
+    Cells { given, missing }: Cells<'_>,
     unit: Unit,
 ) -> Result<Vec<f64>, ScenarioError> {
     let (path, name) = (file.text()?, column.text()?);
     let scale = given.map(|node| factor(node, unit)).transpose()?;
+    let missing = missing.map(Node::number).transpose()?;
     let broken = |error: csv::Error| file.at.error(format!("cannot read the file: {error}"));
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(|error| {
-            broken(error).expected("a CSV file, relative to the folder of the scenario")
-        })?;
+    let source = File::open(path).map_err(|error| {
+        let error = broken(error.into());
+        error.expected("a CSV file, relative to the folder of the scenario; it may be gzipped")
+    })?;
+    let source: Box<dyn Read> = match path.ends_with(".gz") {
+        true => Box::new(MultiGzDecoder::new(source)),
+        false => Box::new(source),
+    };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
     let headers = reader.headers().map_err(broken)?.clone();
     let Some(index) = headers.iter().position(|header| header == name) else {
         let list: Vec<_> = headers.iter().map(short).collect();
@@ -27,11 +45,15 @@ pub(super) fn read(
         let error = error.expected(format_args!("one of: {}", list.join(", ")));
         return Err(error.meant(nearest(name, headers.iter())));
     };
-    let mut values = Vec::new();
+    let (mut values, mut left_out) = (Vec::new(), 0);
     for record in reader.records() {
         let record = record.map_err(broken)?;
         let line = record.position().map_or(0, csv::Position::line);
         let cell = record.get(index).unwrap_or("");
+        if missing.is_some() && cell.parse().ok() == missing {
+            left_out += 1;
+            continue;
+        }
         values.push(value(cell, scale, unit).ok_or_else(|| {
             let error = file.at.error(format!("line {line} of the file: `{}`", short(cell)));
             let error = error.expected(unit.expected());
@@ -49,9 +71,13 @@ pub(super) fn read(
             }
         })?);
     }
-    match values.is_empty() {
-        true => Err(file.at.error("the file has no rows").expected("one value or more")),
-        false => Ok(values),
+    match (values.is_empty(), left_out) {
+        (false, _) => Ok(values),
+        (true, 0) => Err(file.at.error("the file has no rows").expected("one value or more")),
+        (true, rows) => {
+            let what = format!("all {rows} rows of the column are left out as missing");
+            Err(file.at.error(what).expected("one value or more"))
+        }
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::error::ScenarioError;
 use super::schema::entry::Preset::{Nothing, Toml};
-use super::schema::entry::{Choice, Key, choice, key};
+use super::schema::entry::{Choice, Key, Table, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
 use crate::data::{Backend, Loss, ModelConfig};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
 
 /// The models by name.
 pub(super) const MODELS: &[Choice] = &[
@@ -26,8 +29,17 @@ pub(super) const MODELS: &[Choice] = &[
     ),
 ];
 
+/// The table; exactly one of these groups of keys is given.
+pub(super) const TABLE: Table = Table::braces("task.model", "a model with parameters", MODEL)
+    .exactly_one(&[&[
+        &["mlp"],
+        &["cnn"],
+        &["vgg11"],
+        &["torchscript", "loss", "frozen_statistics"],
+    ]]);
+
 /// The keys of a model with parameters.
-pub(super) const MODEL: &[Key] = &[
+const MODEL: &[Key] = &[
     key("mlp", "list of whole numbers", Nothing, "how wide each hidden layer is; 1 to 100 layers"),
     key("cnn", "table", Nothing, "the size of a CNN"),
     key("vgg11", "table", Nothing, "VGG-11 with another dropout"),
@@ -37,6 +49,12 @@ pub(super) const MODEL: &[Key] = &[
             choice("\"cross-entropy\"", "predicts classes"),
             choice("\"mse\"", "the squared error: predicts real numbers"),
         ],
+    ),
+    key(
+        "frozen_statistics",
+        "`true` or `false`",
+        Toml("false"),
+        "beside `torchscript`: batch norm uses the statistics in the file, as after `net.eval()`",
     ),
 ];
 
@@ -82,6 +100,7 @@ pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
             let loss = loss.map_or(Ok(Loss::CrossEntropy), |node| {
                 node.one_of("task.model.loss", "loss", &losses)
             })?;
+            let frozen = section.get("frozen_statistics").map_or(Ok(false), Node::truth)?;
             if !path.is_file() {
                 let error = value.at.error("the file does not exist");
                 return Err(error.expected(
@@ -89,11 +108,45 @@ pub(super) fn read(node: &Node) -> Result<ModelConfig, ScenarioError> {
                      the scenario",
                 ));
             }
+            if !frozen && keeps_statistics(&path) {
+                let error =
+                    value.at.error("batch norm in this net would not be trained as in PyTorch");
+                return Err(error
+                    .expected("a net with group norm or layer norm in place of batch norm")
+                    .note("running statistics are no parameters: no update carries them to the server")
+                    .help(
+                        "`frozen_statistics = true` beside it uses those in the file, as after \
+                         net.eval()",
+                    ));
+            }
             ModelConfig::TorchScript { path, loss }
         }
     };
     section.finish("with this model")?;
     Ok(model)
+}
+
+/// Whether a module that was exported from PyTorch has layers that keep running statistics. Its code lies
+/// in it as text, with what each layer has. What is no archive is told of when it is loaded.
+fn keeps_statistics(path: &Path) -> bool {
+    /// The code of one kind of layer is a few kilobytes.
+    const MOST: u64 = 1 << 20;
+    let Some(mut archive) = File::open(path).ok().and_then(|file| ZipArchive::new(file).ok())
+    else {
+        return false;
+    };
+    (0..archive.len()).any(|index| {
+        let Ok(entry) = archive.by_index(index) else { return false };
+        let is_code = |name: &str| name.contains("/code/") && name.ends_with(".py");
+        if !entry.name().is_ok_and(|name| is_code(&name)) {
+            return false;
+        }
+        let mut code = Vec::new();
+        let read = entry.take(MOST).read_to_end(&mut code);
+        let code = String::from_utf8_lossy(&code);
+        // With `track_running_stats=False` it has no such tensor, and every batch its own statistics.
+        read.is_ok() && code.lines().any(|line| line.trim() == "running_mean : Tensor")
+    })
 }
 
 fn read_hidden(node: &Node) -> Result<Vec<usize>, ScenarioError> {
@@ -171,5 +224,37 @@ pub(super) fn read_backend(
                 .help("`make torch` builds it with libtorch"))
         }
         _ => Ok(backend),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    /// An archive with the code that PyTorch writes for a batch norm whose statistics are of a type.
+    fn exported(folder: &Path, statistics: &str) -> PathBuf {
+        let path = folder.join("net.pt");
+        let mut archive = ZipWriter::new(File::create(&path).unwrap());
+        let name = "net/code/__torch__/torch/nn/modules/batchnorm.py";
+        archive.start_file(name, SimpleFileOptions::default()).unwrap();
+        let code = format!(
+            "class BatchNorm2d(Module):\n  __parameters__ = [\"weight\", \"bias\", ]\n  \
+             __buffers__ = [\"running_mean\", ]\n  weight : Tensor\n  running_mean : {statistics}\n"
+        );
+        archive.write_all(code.as_bytes()).unwrap();
+        archive.finish().unwrap();
+        path
+    }
+
+    #[test]
+    fn batch_norm_that_keeps_statistics_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(keeps_statistics(&exported(folder.path(), "Tensor")));
+        assert!(!keeps_statistics(&exported(folder.path(), "NoneType")));
+        let rubbish = folder.path().join("rubbish.pt");
+        std::fs::write(&rubbish, "rubbish").unwrap();
+        assert!(!keeps_statistics(&rubbish));
     }
 }

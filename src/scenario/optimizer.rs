@@ -62,8 +62,8 @@ const KINDS: [(&str, Kind); 5] = [
 /// Reads `optimizer = { kind = "…", … }`. The adaptive methods' defaults are those of Reddi et al.
 pub(super) fn read(node: &Node) -> Result<OptimizerConfig, ScenarioError> {
     let mut section = Section::open("server.optimizer", node)?;
-    let kind =
-        section.require("kind", "\"sgd\", \"momentum\", \"adam\", \"yogi\" or \"adagrad\"")?;
+    let names = KINDS.map(|(name, _)| format!("\"{name}\"")).join(", ");
+    let kind = section.require("kind", &format!("one of {names}"))?;
     let kind = kind.one_of("server.optimizer.kind", "optimizer", &KINDS)?;
     let mut positive = |key, default| {
         let read = |node: &Node| node.number_that(key, "a number above 0", |value| value > 0.0);

@@ -58,8 +58,19 @@ pub struct Plan {
     pub events: Vec<EventConfig>,
     /// `[stop]`.
     pub stop: Stop,
+    /// `[server] evaluate_every`; `server.evaluate_every` is the number that is used.
+    pub evaluate_every: EvaluateEvery,
     /// Those of its policies that users bring.
     pub plugins: ChosenPlugins,
+}
+
+/// How often a model is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluateEvery {
+    /// So often that it costs little.
+    Auto,
+    /// After every so many aggregations.
+    Rounds(u64),
 }
 
 /// Which clients get rows in `clients.csv`.

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::source::Where;
 use super::suggest::nearest;
 use super::tree::{KeyValue, Node, Raw};
-use crate::aggregate::{OptimizerConfig, Participation, WeightingConfig};
+use crate::aggregate::{OptimizerConfig, WeightingConfig};
 use crate::plugins::{ChosenPlugins, ChosenTask, Parameter, Parameters, PluginError, Plugins};
 use crate::policy::{Character, Close, Drawing, Scheme, WorkConfig};
 
@@ -172,31 +172,10 @@ impl Lifted {
         if let Some(selector) = &self.chosen.selector {
             let made = selector.make(&view).map_err(wrong("server.scheme"))?;
             plan.server.scheme = Scheme::Plugin(made.drawing());
-            let unbiased = plan.server.rule.participation == Participation::Unbiased;
-            if unbiased && made.drawing() == Drawing::Unknown {
-                let error = self.node("server.scheme").at.error(format!(
-                    "unbiased participation needs to know how plug-in \"{}\" draws clients",
-                    selector.name()
-                ));
-                return Err(error
-                    .expected("`participation = \"renormalize\"` or \"inverse-probability\"")
-                    .help("or let the plug-in's `drawing` say how it draws"));
-            }
         }
         if let Some(closing) = &self.chosen.closing {
             let made = closing.make(&view).map_err(wrong("server.close"))?;
-            let character = made.character();
-            let unbiased = plan.server.rule.participation == Participation::Unbiased;
-            if unbiased && character.leaves_behind {
-                let error = self.node("server.close").at.error(format!(
-                    "plug-in \"{}\" may close a round while clients are about to answer",
-                    closing.name()
-                ));
-                return Err(error
-                    .expected("`participation = \"renormalize\"` or \"inverse-probability\"")
-                    .note("the first to arrive are not a random sample"));
-            }
-            plan.server.close = Close::Plugin(character);
+            plan.server.close = Close::Plugin(made.character());
         }
         if let Some(weighting) = &self.chosen.weighting {
             weighting.make(&view).map_err(wrong("server.weighting"))?;

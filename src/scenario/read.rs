@@ -154,7 +154,7 @@ fn read_plan(tree: &Node, context: &mut ReadContext<'_>) -> Result<Plan, Scenari
     let desk = Desk { shelf: &context.shelf, seeds: context.seeds.clone() };
     let task = task::read(&mut root, &desk, lifted.task.is_some())?;
     let mut client = client::read(&mut root, &task)?;
-    let server = server::read(&mut root, task.clients)?;
+    let (server, evaluate_every) = server::read(&mut root, task.clients)?;
     let seed = context.seeds.start;
     let task = match lifted.task.take() {
         None => task,
@@ -173,7 +173,7 @@ fn read_plan(tree: &Node, context: &mut ReadContext<'_>) -> Result<Plan, Scenari
     let given = fleet.is_some();
     let fleet = fleet.unwrap_or_else(fleet::uniform);
     let (events, plugins) = (Vec::new(), ChosenPlugins::default());
-    let mut plan = Plan { task, client, server, fleet, events, stop, plugins };
+    let mut plan = Plan { task, client, server, fleet, events, stop, evaluate_every, plugins };
     lifted.announce(&mut plan);
     lifted.try_out(&mut plan, seed)?;
     rules::check(tree, &plan.client, &plan.server, given.then_some(&plan.fleet))?;
@@ -182,8 +182,8 @@ fn read_plan(tree: &Node, context: &mut ReadContext<'_>) -> Result<Plan, Scenari
     let stage = Stage { clients: task.clients, fleet, close: server.close, stop };
     let (events, warnings) = event::read(&mut root, &stage)?;
     rules::check_rates(tree, &plan.client, &events)?;
-    for warning in warnings {
-        // Variants share their events: what is odd about one is said once.
+    for warning in warnings.into_iter().chain(rules::overshooting(tree, &plan.client)) {
+        // Variants share much: what is odd about one is said once.
         let said = warning.as_warning();
         if context.warnings.iter().all(|(other, _)| *other != said) {
             context.warnings.push((said, warning));

@@ -7,7 +7,9 @@ use super::tree::Node;
 use crate::aggregate::Participation;
 use crate::compress::Packing;
 use crate::device::{Effect, EventConfig, FleetConfig, LrEffect};
-use crate::policy::{ClientConfig, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig};
+use crate::policy::{
+    ClientConfig, Drawing, Late, Partial, Sample, Scheme, ServerConfig, WorkConfig,
+};
 use crate::solver::{Solver, VarianceReduction};
 
 /// Checks one plan. The tree tells where things were written.
@@ -37,8 +39,8 @@ pub(super) fn check(
         }
         _ => {}
     }
-    if server.close.character().leaves_behind {
-        no_unbiased(tree, server)?;
+    if server.rule.participation == Participation::Unbiased {
+        unbiased(tree, server)?;
     }
     rates(tree, client)?;
     if let Some(method) = client.variance_reduction.filter(|method| !method.takes_any_law()) {
@@ -46,10 +48,6 @@ pub(super) fn check(
     }
     if client.variance_reduction.is_some() {
         whole_updates(tree, &client.packing)?;
-    }
-    if server.scheme == Scheme::RoundRobin && server.rule.participation == Participation::Unbiased {
-        let error = tree.place("server.participation").error("in turn nobody is drawn at random");
-        return Err(error.expected("scheme \"uniform\" or \"by-size\" with \"unbiased\""));
     }
     if server.partial == Partial::Discard && !server.close.has_deadline() {
         let error = tree.place("server.partial").error("without a deadline no work is partial");
@@ -67,6 +65,18 @@ fn rates(tree: &Node, client: &ClientConfig) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
+}
+
+/// What is odd about laws that overshoot: early gradients count against the change.
+pub(super) fn overshooting(tree: &Node, client: &ClientConfig) -> Option<ScenarioError> {
+    let steps = client.recipe.classes.iter().find_map(Solver::first_negative_entry)?;
+    let at = tree.place("client.prox");
+    let warning = at.error(format!(
+        "momentum and proximal term overshoot: a gradient counts against the change {steps} steps later"
+    ));
+    Some(warning.note(
+        "`accumulation` and τ_eff are Σ a_k, which keeps the objective consistent; the norm ‖a‖₁ is larger",
+    ))
 }
 
 /// The same for what events make of them, one after another and all at once.
@@ -135,13 +145,13 @@ fn misfit(law: &Solver, (slowest, fastest): (f64, f64)) -> Option<Misfit> {
         return Some(Misfit {
             key: "client.prox",
             message: format!(
-                "momentum and proximal term swing a client back to its start: ‖a‖₁ is {} after \
+                "momentum and proximal term swing a client back to its start: Σ a_k is {} after \
                  {tau} steps",
                 short_number(least)
             ),
             expected: "a smaller momentum or prox",
             note: Some(
-                "the server divides a client's change by ‖a‖₁, how far the constant gradient 1 leads",
+                "the server divides a client's change by Σ a_k, how far the constant gradient 1 leads",
             ),
         });
     }
@@ -234,7 +244,9 @@ fn until_deadline(
 fn one_by_one(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
     if server.sample != Sample::All {
         let error = tree.place("server.sample").error("clients are sent off one by one here");
-        return Err(error.expected("`concurrency = 100`, the clients kept busy, and no `sample`"));
+        return Err(error
+            .expected("`concurrency = 100`, the clients kept busy, and no `sample`")
+            .help("in a variant: `set = { server.sample = \"all\", server.concurrency = 100 }`"));
     }
     if server.rule.participation == Participation::Unbiased {
         let error =
@@ -252,14 +264,24 @@ fn one_by_one(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// A round that may close while clients are about to answer counts the fastest of them.
-fn no_unbiased(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
-    if server.rule.participation != Participation::Unbiased {
+/// Unbiased weights divide by the probability with which a client is drawn. It must be known, and every
+/// client that was drawn must be waited for.
+fn unbiased(tree: &Node, server: &ServerConfig) -> Result<(), ScenarioError> {
+    let (what, note) = if server.close.character().leaves_behind {
+        ("the first to arrive are not a random sample", "this closing leaves slow clients behind")
+    } else if let Scheme::Plugin(Drawing::Unknown) = server.scheme {
+        (
+            "the plug-in of `server.scheme` does not say how likely each client is to be asked",
+            "a selector says so in its `drawing`",
+        )
+    } else if server.scheme.drawing() == Drawing::Unknown {
+        (
+            "this scheme asks clients with probabilities that are unknown",
+            "schemes \"uniform\" and \"by-size\" draw with known probabilities",
+        )
+    } else {
         return Ok(());
-    }
-    let error =
-        tree.place("server.participation").error("the first to arrive are not a random sample");
-    Err(error
-        .expected("\"renormalize\" with close = { first, of }")
-        .note("no weighting by sampling chances makes the fastest clients unbiased"))
+    };
+    let error = tree.place("server.participation").error(what);
+    Err(error.expected("\"renormalize\" or \"inverse-probability\"").note(note))
 }

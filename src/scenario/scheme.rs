@@ -2,10 +2,9 @@
 
 use super::error::ScenarioError;
 use super::schema::entry::Preset::{Nothing, Toml, Words};
-use super::schema::entry::{Choice, Key, choice, key};
+use super::schema::entry::{Choice, Key, Table, choice, key};
 use super::section::Section;
 use super::tree::{Node, Raw};
-use crate::aggregate::Participation;
 use crate::policy::{OortConfig, Scheme, ServerConfig};
 
 /// The ways to choose clients.
@@ -19,8 +18,12 @@ pub(super) const SCHEMES: &[Choice] = &[
         .or("{ tiers = { count = 5 } }"),
 ];
 
+/// The table; exactly one of its keys is given.
+pub(super) const TABLE: Table = Table::braces("server.scheme", "how clients are chosen", SCHEME)
+    .exactly_one(&[&[&["oort"], &["tiers"]]]);
+
 /// The keys of a table that says how clients are chosen.
-pub(super) const SCHEME: &[Key] = &[
+const SCHEME: &[Key] = &[
     key("oort", "table", Nothing, "Oort with other parameters"),
     key("tiers", "table", Nothing, "tiers with other parameters"),
 ];
@@ -137,12 +140,6 @@ pub(super) fn check(
         let error = at.error(format!("\"{name}\" has nothing to choose where all are asked"));
         return Err(error
             .expected("`sample = { clients = 10 }` or `sample = { fraction = 0.3 }` beside it"));
-    }
-    if server.rule.participation == Participation::Unbiased {
-        let error = tree
-            .place("server.participation")
-            .error(format!("with \"{name}\" nobody knows how likely each client is to be asked"));
-        return Err(error.expected("\"renormalize\" or \"inverse-probability\""));
     }
     let Scheme::Tiers(count) = server.scheme else {
         return Ok(());

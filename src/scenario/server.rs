@@ -1,6 +1,7 @@
 //! `[server]`: when and how the server aggregates.
 
 use super::error::ScenarioError;
+use super::plan::EvaluateEvery;
 use super::section::Section;
 use super::tree::{Node, Raw};
 use super::{close, optimizer, scheme};
@@ -9,7 +10,10 @@ use crate::clock::Span;
 use crate::policy::{Close, Late, Partial, Sample, Scheme, ServerConfig, Staleness};
 
 /// Reads `[server]`, for a number of clients.
-pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfig, ScenarioError> {
+pub(super) fn read(
+    root: &mut Section<'_>,
+    clients: usize,
+) -> Result<(ServerConfig, EvaluateEvery), ScenarioError> {
     let mut section = root.open_in("server")?;
     let thirty_seconds = Close::Deadline(Span::from_nanos(30_000_000_000));
     let close =
@@ -36,12 +40,10 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
         section.get("sample").map_or(Ok(Sample::All), |node| read_sample(node, clients))?;
     let scheme =
         section.get("scheme").map_or(Ok(Scheme::Uniform), |node| scheme::read(node, clients))?;
-    let evaluate_every = match section.get("evaluate_every") {
-        Some(node) => node.whole("evaluate_every", 1..=i64::MAX as u64)?,
-        None => 1,
-    };
+    let evaluate_every =
+        section.get("evaluate_every").map_or(Ok(EvaluateEvery::Auto), read_evaluate_every)?;
     section.finish("here")?;
-    Ok(ServerConfig {
+    let config = ServerConfig {
         close,
         late,
         staleness,
@@ -52,8 +54,23 @@ pub(super) fn read(root: &mut Section<'_>, clients: usize) -> Result<ServerConfi
         optimizer,
         sample,
         scheme,
-        evaluate_every,
-    })
+        evaluate_every: match evaluate_every {
+            EvaluateEvery::Auto => 1,
+            EvaluateEvery::Rounds(rounds) => rounds,
+        },
+    };
+    Ok((config, evaluate_every))
+}
+
+fn read_evaluate_every(node: &Node) -> Result<EvaluateEvery, ScenarioError> {
+    match &node.value {
+        Raw::String(_) => {
+            let names = [("auto", EvaluateEvery::Auto)];
+            node.one_of("server.evaluate_every", "number of rounds", &names)
+                .map_err(|error| error.note("or a whole number of aggregations"))
+        }
+        _ => node.whole("evaluate_every", 1..=i64::MAX as u64).map(EvaluateEvery::Rounds),
+    }
 }
 
 fn read_staleness(node: &Node) -> Result<Staleness, ScenarioError> {

@@ -3,10 +3,11 @@
 use super::curve::Curve;
 use super::event::{Event, RecentEvents, What};
 use super::measure::Measure;
-use super::rows::{ClientLine, RoundLine};
+use super::rows::RoundLine;
 use super::spread::{SHOWN, SeenLatencies, Taus};
 use crate::clock::SimTime;
 use crate::record::{OUTCOMES, Outcome};
+use crate::run_files::ClientLine;
 use crate::run_files::{LatencySummary, VariantSummary};
 use std::collections::VecDeque;
 

@@ -1,8 +1,9 @@
 //! Everything that is known of a run folder.
 
 use super::measure::Measure;
-use super::rows::{ClientLine, RoundLine};
+use super::rows::RoundLine;
 use super::run::WatchedRun;
+use crate::run_files::ClientLine;
 use crate::run_files::Summary;
 use std::time::Duration;
 
@@ -116,7 +117,7 @@ mod tests {
     const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
                           grad_norm,test_accuracy,test_loss,distance,waited_seconds";
     const CLIENTS: &str = "variant,seed,round,client,class,tau,dispatched_ns,download_ns,compute_ns,\
-                           upload_ns,arrived_ns,outcome,phase";
+                           upload_ns,arrived_ns,outcome,staleness,phase";
 
     fn close(state: &mut State, line: &str) {
         let header = TableHeader::new(Path::new("rounds.csv"), ROUNDS);
@@ -155,10 +156,10 @@ mod tests {
         let mut state = State::default();
         for client in 0..10 {
             let arrived = 6 + 100 * client;
-            take_part(&mut state, &format!("a,1,1,{client},p,5,0,1,2,3,{arrived},used,done"));
+            take_part(&mut state, &format!("a,1,1,{client},p,5,0,1,2,3,{arrived},used,0,done"));
         }
-        take_part(&mut state, "a,1,1,11,p,0,0,0,0,0,50,no_step,compute");
-        take_part(&mut state, "b,1,1,0,p,5,0,1,2,3,6,used,done");
+        take_part(&mut state, "a,1,1,11,p,0,0,0,0,0,50,no_step,0,compute");
+        take_part(&mut state, "b,1,1,0,p,5,0,1,2,3,6,used,0,done");
         let [round, download, ..] = state.runs[0].percentiles();
         assert_eq!((round.count, download.count), (10, 10), "settled, and still there");
         assert_eq!(round.max, 906e-9);

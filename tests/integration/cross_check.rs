@@ -73,7 +73,6 @@ impl Run {
     /// Nanoseconds of every participation that has the phase.
     fn phase(&self, phase: &str) -> Vec<u64> {
         let closed = |round: u64| self.rounds[round as usize - 1].nanos("virtual_seconds");
-        // Before a client was first asked it had been idle from the beginning.
         let mut back: BTreeMap<u64, u64> = BTreeMap::new();
         let mut by_dispatch: Vec<&Row> = self.clients.iter().collect();
         by_dispatch.sort_by_key(|row| row.int("dispatched_ns"));
@@ -83,15 +82,17 @@ impl Run {
                 continue;
             }
             let (dispatched, arrived) = (row.int("dispatched_ns"), row.int("arrived_ns"));
-            let since = back.insert(row.int("client"), arrived).unwrap_or(0);
-            let nanos = match phase {
-                "idle" => dispatched - since,
+            let since = back.insert(row.int("client"), arrived);
+            let nanos = match (phase, since) {
+                ("idle", Some(since)) => dispatched - since,
+                // It takes part for the first time.
+                ("idle", None) => continue,
                 _ if is(row, "no_step") || ended_in(row, phase) => continue,
-                "download" => row.int("download_ns"),
-                "compute" => row.int("compute_ns"),
-                "upload" => row.int("upload_ns"),
-                "round" => arrived - dispatched,
-                "staleness" => arrived.saturating_sub(closed(row.int("round"))),
+                ("download", _) => row.int("download_ns"),
+                ("compute", _) => row.int("compute_ns"),
+                ("upload", _) => row.int("upload_ns"),
+                ("round", _) => arrived - dispatched,
+                ("staleness", _) => arrived.saturating_sub(closed(row.int("round"))),
                 _ => unreachable!(),
             };
             all.push(nanos);

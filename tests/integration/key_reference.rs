@@ -20,6 +20,7 @@ mod tables;
 use gruppetto::scenario::schema::{self, Key, Table, TableForm};
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::OnceLock;
 use tables::{Row, choices, default, drawn, inline, kind, merged, slug, title};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scenario.md");
@@ -182,13 +183,24 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The page, written anew first if that is wanted: tests run side by side, and all read the new one.
+fn page() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let text = fs::read_to_string(PAGE).unwrap();
+        if std::env::var_os("GRUPPETTO_WRITE_DOCS").is_none() {
+            return text;
+        }
+        let renewed = Page::new(&text).renewed();
+        fs::write(PAGE, &renewed).unwrap();
+        renewed
+    })
+}
+
 #[test]
 fn the_tables_are_those_of_the_schema() {
-    let text = fs::read_to_string(PAGE).unwrap();
-    let renewed = Page::new(&text).renewed();
-    if std::env::var_os("GRUPPETTO_WRITE_DOCS").is_some() {
-        return fs::write(PAGE, renewed).unwrap();
-    }
+    let text = page();
+    let renewed = Page::new(text).renewed();
     for (number, (is, should)) in text.lines().zip(renewed.lines()).enumerate() {
         assert_eq!(
             is,
@@ -204,7 +216,7 @@ fn the_tables_are_those_of_the_schema() {
 /// Nothing is left undocumented: each key has a row, each alternative is shown.
 #[test]
 fn every_key_is_documented() {
-    let text = fs::read_to_string(PAGE).unwrap();
+    let text = page();
     let mut documented = BTreeSet::new();
     let mut table: Option<String> = None;
     for line in text.lines() {

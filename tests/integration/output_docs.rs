@@ -16,6 +16,7 @@ use parquet::record::Field;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 const SUMMARY: &str = include_str!("../../src/run_files/summary_json.rs");
 const ONE_RUN: &str = include_str!("../../src/run_files/summary_json/one_run.rs");
@@ -65,31 +66,41 @@ fn keys(source: &str, name: &str) -> String {
     table
 }
 
+/// The page as it is, and as it should be; written anew first if that is wanted, for tests run side by side
+/// and all read the new one.
+fn before_and_after() -> &'static (String, String) {
+    static TEXTS: OnceLock<(String, String)> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let before = fs::read_to_string(page()).unwrap();
+        let mut after = before.clone();
+        for (name, table) in [
+            ("columns of rounds.csv", columns::<RoundsCsv>()),
+            ("columns of clients.csv", columns::<ClientsCsv>()),
+            ("keys of summary.json", keys(SUMMARY, "Summary")),
+            ("keys of a variant", keys(ONE_RUN, "VariantSummary")),
+        ] {
+            let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
+            let (head, rest) = after.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
+            let (_, tail) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
+            after = format!("{head}{begin}{table}{end}{tail}");
+        }
+        if std::env::var_os("GRUPPETTO_WRITE_DOCS").is_some() {
+            fs::write(page(), &after).unwrap();
+            return (after.clone(), after);
+        }
+        (before, after)
+    })
+}
+
 #[test]
 fn the_tables_of_the_page_are_those_of_the_description() {
-    let before = fs::read_to_string(page()).unwrap();
-    let mut after = before.clone();
-    for (name, table) in [
-        ("columns of rounds.csv", columns::<RoundsCsv>()),
-        ("columns of clients.csv", columns::<ClientsCsv>()),
-        ("keys of summary.json", keys(SUMMARY, "Summary")),
-        ("keys of a variant", keys(ONE_RUN, "VariantSummary")),
-    ] {
-        let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
-        let (head, rest) = after.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
-        let (_, tail) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
-        after = format!("{head}{begin}{table}{end}{tail}");
-    }
-    if std::env::var_os("GRUPPETTO_WRITE_DOCS").is_some() {
-        fs::write(page(), &after).unwrap();
-    } else {
-        let differ = before.lines().zip(after.lines()).find(|(before, after)| before != after);
-        assert!(
-            before == after,
-            "docs/outputs.md is out of date: {differ:?}\n\
-             GRUPPETTO_WRITE_DOCS=1 cargo test --test integration output_docs writes it again"
-        );
-    }
+    let (before, after) = before_and_after();
+    let differ = before.lines().zip(after.lines()).find(|(before, after)| before != after);
+    assert!(
+        before == after,
+        "docs/outputs.md is out of date: {differ:?}\n\
+         GRUPPETTO_WRITE_DOCS=1 cargo test --test integration output_docs writes it again"
+    );
 }
 
 /// Every key of a value and of everything in it; classes of devices are names, not keys.
@@ -137,7 +148,7 @@ at_least = 1
 
 #[test]
 fn every_key_of_a_summary_is_documented() {
-    let docs = fs::read_to_string(page()).unwrap();
+    let docs = &before_and_after().0;
     let known: Vec<String> =
         fields(SUMMARY, "Summary").into_iter().map(|(field, _)| field).collect();
     let of_run: Vec<String> =

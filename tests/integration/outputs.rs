@@ -1,6 +1,8 @@
 //! The files of a run: all there, with the names that scripts rely on.
 
+use crate::simulated::Simulated;
 use crate::support::{Workshop, header, names, rows, stdout, summary};
+use gruppetto::run_files::Phase;
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::fs;
@@ -173,7 +175,7 @@ fn the_summary_has_its_names_and_kinds() {
         assert_kinds(&run["outcomes"], "used:count late:count dropped:count");
         assert_kinds(
             &run["throughput"],
-            "wall_seconds:number train_seconds:number local_steps:count client_rounds:count",
+            "wall_seconds:number train_seconds:number evaluate_seconds:number local_steps:count client_rounds:count",
         );
         assert_eq!(run["status"], "complete");
     }
@@ -264,4 +266,35 @@ fn the_printed_summary_is_the_written_one() {
     let output = workshop.call(&["run", "s.toml", "--json"]);
     let written = fs::read_to_string(workshop.path("runs/quadratic/summary.json")).unwrap();
     assert_eq!(stdout(&output), written);
+}
+
+/// Four clients, two of them in turn in each of four rounds of a second: each is asked twice, and was idle for a
+/// second in between. Before it is first asked a client is not back from anywhere.
+#[test]
+fn idle_is_the_time_between_being_back_and_being_asked_again() {
+    let run = Simulated::run(
+        "name = \"idle\"\nstop.rounds = 4\ntask = { kind = \"quadratic\", clients = 4 }\n\
+         client.work.steps = 2\n\
+         server = { close = \"all\", scheme = \"round-robin\", sample = { clients = 2 } }\n\
+         [[fleet.class]]\nname = \"phone\"\nstep_time = \"500ms\"\n",
+        1,
+    );
+    let idle = run.summary.variants[0].latency_seconds.get(Phase::Idle);
+    assert_eq!((idle.count, idle.max), (4, 1.0));
+    assert!((idle.mean - 1.0).abs() < 1e-3, "{}", idle.mean);
+}
+
+/// The model takes a second, the deadline is half of that: the client is in the middle of its download.
+#[test]
+fn who_gives_up_in_the_middle_of_its_download_says_so() {
+    for links in ["", "[fleet]\nserver_uplink = \"1Gbps\"\n"] {
+        let text = format!(
+            "name = \"slow\"\nstop.rounds = 1\ntask = {{ kind = \"quadratic\", clients = 1, dim = 10 }}\n\
+             server.close.deadline = \"500ms\"\n{links}[[fleet.class]]\nname = \"phone\"\n\
+             step_time = \"10ms\"\ndownlink = \"320bps\"\n"
+        );
+        let rows =
+            Simulated::run(&text, 1).columns("clients.csv", ["outcome", "phase", "accumulation"]);
+        assert_eq!(rows, [["no_step", "download", "0.0"]], "{links}");
+    }
 }

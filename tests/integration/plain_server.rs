@@ -106,7 +106,8 @@ fn the_second_round_knows_who_was_idle_and_ends_the_run() {
     }
     server.close_round(second(10)).unwrap();
     let arrivals = send_everyone(&mut server, &client_side, second(10));
-    let idle: Vec<_> = arrivals.iter().map(|arrival| arrival.request.idle.seconds()).collect();
+    let idle: Vec<_> =
+        arrivals.iter().map(|arrival| arrival.request.idle.unwrap().seconds()).collect();
     // Client 2 gave up at once, client 0 was back at 8 s, client 1 at 9 s.
     assert_eq!(idle, [10.0, 2.0, 1.0]);
     for arrival in arrivals {

@@ -143,13 +143,14 @@ fn errors_have_their_place_and_say_what_there_is() {
         ("server.scheme = { plugin = \"fixture\" }", &["never ready", "4:17"]),
         ("server.scheme = { plugin = 3 }", &["expected a string, found the number 3"]),
         (
-            "server = { scheme = { plugin = \"fixed\", clients = [1] }, participation = \"unbiased\" }",
-            &["unbiased participation needs to know how plug-in \"fixed\" draws"],
+            "server = { scheme = { plugin = \"fixed\", clients = [1] }, participation = \"unbiased\", close = \"all\" }\n\
+             client.work.steps = 2",
+            &["does not say how likely each client is to be asked", "4:74", "`drawing`"],
         ),
         (
             "server = { close = { plugin = \"hasty\" }, participation = \"unbiased\" }\n\
              client.work.steps = 2",
-            &["\"hasty\" may close a round while clients are about to answer", "4:20"],
+            &["the first to arrive are not a random sample", "4:58", "leaves slow clients behind"],
         ),
         ("task.kind = { plugin = \"mine\" }", &["no plug-in \"mine\"", "`task.kind`"]),
         (

@@ -1,5 +1,6 @@
 //! What valid scenarios mean: defaults, units, distributions, files.
 
+use flate2::write::GzEncoder;
 use gruppetto::aggregate::{
     Moment, OptimizerConfig, Participation, RuleConfig, TauEff, WeightingConfig,
 };
@@ -17,6 +18,7 @@ use gruppetto::scenario::{
 };
 use gruppetto::solver::{LrChange, Schedule, Solver, VarianceReduction};
 use std::fs;
+use std::io::Write;
 
 fn parse(text: &str) -> Scenario {
     Scenario::parse("case.toml", text, &[], None).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -369,6 +371,28 @@ fn measured_columns_are_read_beside_the_scenario() {
             assert!(error.contains(piece), "no `{piece}` in\n{error}");
         }
     }
+    // Rows of 0 are measurements that failed.
+    fs::write(folder.path().join("phones.csv"), "ms\n20\n0\n40\n0.0\n").unwrap();
+    let error = load(step, "\"1Mbps\"").unwrap_err().to_string();
+    assert!(
+        error.contains("2 rows of the column are 0") && error.contains("`missing = 0`"),
+        "{error}"
+    );
+    assert!(!error.contains("`min`"), "{error}");
+    let drawn = |step: &str| {
+        let scenario = load(step, "\"1Mbps\"").unwrap();
+        let dist = scenario.variants[0].plan.fleet.classes[0].step_time().cloned();
+        dist.unwrap().shape
+    };
+    let skips = "{ empirical = \"phones.csv\", column = \"ms\", unit = \"ms\", missing = 0 }";
+    assert_eq!(drawn(skips), Shape::Choice(vec![2e7, 4e7]));
+    fs::write(folder.path().join("phones.csv"), "ms\n0\n0\n").unwrap();
+    let error = load(skips, "\"1Mbps\"").unwrap_err().to_string();
+    assert!(error.contains("all 2 rows of the column are left out as missing"), "{error}");
+    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(b"ms\n7\n").unwrap();
+    fs::write(folder.path().join("phones.csv.gz"), packed.finish().unwrap()).unwrap();
+    assert_eq!(drawn(&step.replace("phones.csv", "phones.csv.gz")), Shape::Choice(vec![7e6]));
     fs::write(folder.path().join("phones.csv"), "ms\n").unwrap();
     assert!(load(step, "\"1Mbps\"").unwrap_err().to_string().contains("the file has no rows"));
     fs::write(folder.path().join("phones.csv"), "ms\n1\n1,2,3\n").unwrap();

@@ -123,9 +123,49 @@ fn latency_tables_name_phones() {
     {
         let (trace, said) = imported(&workshop, "ai-benchmark", input, more);
         assert_eq!(trace, expected, "{input}");
-        assert_eq!(said, "3 devices, 3 changes, 0 skipped, 1 missing in the source\n", "{input}");
+        let counts = "3 devices, 3 changes, 0 skipped, 1 missing in the source\n";
+        assert!(said.starts_with(counts) && said.contains("3 times as long"), "{input}: {said}");
+        // Said outright, it needs no note.
+        let said_so = [more, &["--inference"]].concat();
+        assert_eq!(imported(&workshop, "ai-benchmark", input, &said_so), (trace, counts.into()));
+        let of_training = [more, &["--training"]].concat();
+        let (trace, said) = imported(&workshop, "ai-benchmark", input, &of_training);
+        assert_eq!(said, counts);
+        assert!(trace.contains("\nPixel 4,0,12\n"), "{trace}");
     }
     fs::remove_file(workshop.path("out.csv")).unwrap();
+    // The same latencies by device and task.
+    let nested = "{\"Pixel 4\": {\"resnet\": 12, \"vgg\": 40}, \"None\": {\"vgg\": 3}, \"Zero\": {\"resnet\": 0}}";
+    example(&workshop, "nested.json", nested);
+    let (trace, said) = imported(&workshop, "latency-json", "nested.json", &["--task", "resnet"]);
+    assert_eq!(trace, "device,time [s],sample_time [ms]\nPixel 4,0,36\n");
+    assert!(said.starts_with("1 devices, 1 changes, 0 skipped, 2 missing"), "{said}");
+    let of_training = ["--task", "vgg", "--training"];
+    let (trace, _) = imported(&workshop, "latency-json", "nested.json", &of_training);
+    assert_eq!(trace, "device,time [s],sample_time [ms]\nPixel 4,0,40\nNone,0,3\n");
+    fs::remove_file(workshop.path("out.csv")).unwrap();
+    example(&workshop, "mixed.json", "{\"a\": {\"t\": 1}, \"b\": {\"u\": 1}, \"c\": {\"t\": 2}}");
+    let (trace, said) = imported(&workshop, "latency-json", "mixed.json", &["--training"]);
+    assert_eq!(trace, "device,time [s],sample_time [ms]\na,0,1\nc,0,2\n", "the task of the first");
+    assert!(said.contains("1 missing in the source"), "{said}");
+    fs::remove_file(workshop.path("out.csv")).unwrap();
+    example(&workshop, "long.json", "{\"a\": {\"t\": 1e308}}");
+    let error = refused(&workshop, "latency-json", "long.json", &[]);
+    assert!(error.contains("found 1e308 ms, expected a latency above 0 and below"), "{error}");
+    let error = refused(&workshop, "latency-json", "nested.json", &[]);
+    assert!(
+        error.contains("device `Pixel 4`: several tasks, choose one with --task: resnet, vgg"),
+        "{error}"
+    );
+    let output = import(&workshop, "bandwidth", "a.csv", &["--training"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("go with --format ai-benchmark"), "{}", stderr(&output));
+    for (format, more) in
+        [("ai-benchmark", &[][..]), ("csv", &["--map", "device=who,sample_time=t[ms]"])]
+    {
+        let error = refused(&workshop, format, "nested.json", more);
+        assert!(error.contains("it is JSON, not a table"), "{error}");
+    }
     let error = refused(&workshop, "ai-benchmark", "odd.csv", &[]);
     assert!(error.contains("--map device=COLUMN,sample_time=COLUMN[ms]"), "{error}");
     example(&workshop, "w.csv", "model,latency\na,1\nb,fast\nc,-1\nd\n");

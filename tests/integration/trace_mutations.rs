@@ -126,6 +126,12 @@ fn broken_flash_ready() {
 }
 
 #[test]
+fn broken_latency_maps() {
+    let seed = r#"{"Pixel 4": {"resnet": 12.5}, "A": {"vgg": null}, "B": {"resnet": 0}, "C": {}}"#;
+    break_all(Format::LatencyJson, None, &[seed.as_bytes()]);
+}
+
+#[test]
 fn broken_latency_tables() {
     let seeds: [&[u8]; 3] = [
         b"model,latency\nPixel 4,12.5\nNone,0\n\"A, B\",2.5\n",

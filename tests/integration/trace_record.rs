@@ -209,6 +209,16 @@ fn connections_that_are_gone_for_good() {
     }
 }
 
+/// A link that is limited and never changes, on devices that leave in the middle of their work: nothing is
+/// kept of such a link, and none of it is needed.
+#[test]
+fn steady_links_of_devices_that_come_and_go() {
+    let fleet = "[[fleet.class]]\nname = \"phone\"\nstep_time = \"1s\"\nuplink = \"9kbps\"\n\
+                 availability = { on = \"5s\", off = \"5s\" }\n";
+    let outcomes = assert_replays("client.work.steps = 2\nserver.close = \"all\"", fleet);
+    assert!(outcomes.contains(&"offline".into()), "{outcomes:?}");
+}
+
 /// Runs `trace record` with these arguments, which must fail, and returns what it says.
 fn refused(workshop: &Workshop, arguments: &[&str], code: i32) -> String {
     let output = workshop.call(&[&["trace", "record"], arguments].concat());

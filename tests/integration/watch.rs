@@ -150,6 +150,15 @@ impl Terminal {
         }
     }
 
+    /// Waits until `part` is on the screen no more, which must be soon.
+    fn wait_until_gone(&self, part: &str) {
+        let began = Instant::now();
+        while self.screen().contains(part) {
+            assert!(began.elapsed() < Duration::from_secs(20), "{part:?} is still there");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Whether the screen is the one programs draw on, rather than that of the shell.
     fn is_drawn_on(&self) -> bool {
         stdout(&self.tell(&["display", "-p", "#{alternate_on}"])).trim() == "1"
@@ -196,6 +205,8 @@ fn in_a_terminal_it_follows_a_run_and_leaves_no_trace() {
     terminal.press(&["?"]);
     terminal.wait_for(&["next measure"]);
     terminal.press(&["Escape"]);
+    // Read together with the next key, Escape would be Alt.
+    terminal.wait_until_gone("next measure");
     terminal.press(&["Space"]);
     terminal.wait_for(&[" paused "]);
     terminal.press(&["Space"]);

@@ -27,7 +27,7 @@ pub use wall_clock_round::WallClockRound;
 
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Packer;
-use crate::device::{Fleet, LegTimes, Payload, RoundTask, SteadyLegs};
+use crate::device::{DeviceView, Fleet, LegTimes, LinkRate, Payload, RoundTask, SteadyLegs};
 use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
@@ -101,8 +101,7 @@ pub struct PlannedRound {
 impl PlannedRound {
     /// Of a client that nothing happens to.
     pub fn of(way: LegTimes) -> Self {
-        let leg = if way.tau == 0 { Leg::Compute } else { Leg::Done };
-        PlannedRound { way, lost: None, leg, cut_off: false }
+        PlannedRound { way, lost: None, leg: way.ends, cut_off: false }
     }
 }
 
@@ -164,12 +163,13 @@ impl ClientSide {
         } else {
             let script = self.script.borrow();
             let mut profile = self.profile(client, request.at, &script);
-            task.legs(&mut self.view(round, client, &mut profile, &mut pace))?
+            // Alone on the server's links, if these are shared.
+            let view = self.view(round, client, &mut profile, &mut pace);
+            task.legs(&mut DeviceView { share: LinkRate::UNLIMITED, ..view })?
         };
         let (mut end, mut cut_off) = (None, broken);
         if broken {
-            let leg = if way.tau == 0 { Leg::Download } else { Leg::Upload };
-            end = Some((way.arrives, Outcome::Offline, leg));
+            end = Some((way.arrives, Outcome::Offline, way.ends));
         }
         for (at, outcome) in [
             (context.leaves, Outcome::Offline),

@@ -11,9 +11,10 @@
 //!   runtime has nothing to run ──► park hook: take the earliest, now ← t, wake it
 //! ```
 //!
-//! Ties are a rule, not an accident: entries for one instant wake in the order in which they were
-//! asked for, and [`Clock::sleep_until_end_of`] wakes after all of them. That is how a deadline
-//! can still admit an update that arrives exactly on it.
+//! Ties are a rule, not an accident. An instant has three parts: what arrives, what is lost
+//! ([`Clock::sleep_until_losses_of`]), and what decides on both ([`Clock::sleep_until_end_of`]). Within a part
+//! entries wake in the order in which they were asked for. So a deadline still admits an update that
+//! arrives exactly on it, and a client that is lost at a deadline is missed before the round closes.
 
 mod sleep;
 mod time;

@@ -69,8 +69,8 @@ impl Compression {
         }
     }
 
-    /// Makes of an update what the server gets. The model has so many `parameters`; what `update`
-    /// has beyond that is padding, zero, and stays so. `rng` is asked for only where something is
+    /// Makes of an update what the server gets. The model has so many `parameters`; the other entries
+    /// of `update` are padding, anywhere in it, and stay zero. `rng` is asked for only where something is
     /// drawn.
     pub fn squeeze(self, update: &mut [f64], parameters: usize, rng: impl FnOnce() -> Stream) {
         match self {

@@ -28,3 +28,7 @@ pub use synthetic::{Split, SyntheticConfig};
 
 /// Samples that go through a deep model together when it is evaluated.
 pub const EVALUATED_TOGETHER: usize = 250;
+
+/// Training samples of a deep model that an evaluation looks at. All of them would cost as much as a pass
+/// of training.
+pub const EVALUATED_TRAINING: usize = 10_000;

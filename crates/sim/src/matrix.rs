@@ -75,6 +75,27 @@ impl Matrix {
         (0..self.n).map(|i| self.row(i).iter().zip(x).map(|(a, x)| a * x).sum()).collect()
     }
 
+    /// The largest eigenvalue of a symmetric matrix, by Jacobi's rotations: they make entries off the
+    /// diagonal as small as rounding allows, and leave the eigenvalues on it.
+    pub fn largest_eigenvalue(&self) -> f64 {
+        let (n, mut a) = (self.n, self.entries.clone());
+        let size: f64 = a.iter().map(|entry| entry * entry).sum();
+        // Each sweep squares what is left once that is small: six or so are enough.
+        for _ in 0..64 {
+            let off =
+                |(at, entry): (usize, &f64)| if at / n == at % n { 0.0 } else { entry * entry };
+            if a.iter().enumerate().map(off).sum::<f64>() <= size * f64::EPSILON.powi(2) {
+                break;
+            }
+            for p in 0..n {
+                for q in p + 1..n {
+                    rotate(&mut a, n, (p, q));
+                }
+            }
+        }
+        (0..n).map(|i| a[i * n + i]).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// Solves `self · x = b` by Cholesky; `self` must be symmetric.
     pub fn solve(&self, b: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
         let n = self.n;
@@ -105,9 +126,51 @@ impl Matrix {
     }
 }
 
+/// Turns the plane of two axes so that a symmetric matrix has 0 where they meet (Golub and Van Loan,
+/// section 8.5.2).
+fn rotate(a: &mut [f64], n: usize, (p, q): (usize, usize)) {
+    let off = a[p * n + q];
+    if off == 0.0 {
+        return;
+    }
+    let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
+    let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+    let c = 1.0 / t.hypot(1.0);
+    let s = t * c;
+    for k in 0..n {
+        let (x, y) = (a[k * n + p], a[k * n + q]);
+        (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
+    }
+    for k in 0..n {
+        let (x, y) = (a[p * n + k], a[q * n + k]);
+        (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_eigenvalue_is_that_of_the_matrix() {
+        let golden = Matrix::from_rows(&[vec![2.0, 1.0], vec![1.0, 1.0]]);
+        assert!((golden.largest_eigenvalue() - (3.0 + 5f64.sqrt()) / 2.0).abs() < 1e-15);
+        let diagonal = Matrix::diagonal(&[3.0, 7.0, 5.0]);
+        assert_eq!(diagonal.largest_eigenvalue(), 7.0);
+        let alike = Matrix::from_rows(&[vec![2.0, 2.0], vec![2.0, 2.0]]);
+        assert!((alike.largest_eigenvalue() - 4.0).abs() < 1e-15, "equal entries on the diagonal");
+        // Second differences on 30 points have the eigenvalues 2 − 2 cos(πk/31).
+        let n = 30;
+        let entry = |i: usize, j: usize| match i.abs_diff(j) {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        };
+        let rows: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
+        let expected = 2.0 - 2.0 * (std::f64::consts::PI * 30.0 / 31.0).cos();
+        let found = Matrix::from_rows(&rows).largest_eigenvalue();
+        assert!((found - expected).abs() < 1e-13, "{found} {expected}");
+    }
 
     #[test]
     fn solves_and_multiplies() {

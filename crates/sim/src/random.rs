@@ -6,8 +6,10 @@
 //! the client was selected in round 6, and whichever weighting the variant uses.
 
 mod dist;
+mod time_left;
 
 pub use dist::{Dist, Shape};
+pub use time_left::TimeLeft;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

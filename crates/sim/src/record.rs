@@ -129,8 +129,8 @@ pub struct ClientRow {
     pub upload: Span,
     /// When it was back with the server (or gave up).
     pub arrived: SimTime,
-    /// How long it had been idle before it was asked.
-    pub idle: Span,
+    /// How long it had been idle since it was last back; `None` if it takes part for the first time.
+    pub idle: Option<Span>,
     /// How long before its arrival its model had been replaced by a newer one.
     pub superseded: Span,
     /// Its weight w up to a factor that its round's [`RoundRow::weight_scale`] gives; 0 if unused.

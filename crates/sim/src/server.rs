@@ -90,7 +90,8 @@ pub struct Server {
     waited: Span,
     /// Something happened that clients on their way could not know of.
     replan: bool,
-    /// (client, raw weight) of the updates used so far in this round.
+    /// (client, raw weight times the factor of its learning rate) of the updates used so far in this
+    /// round.
     used: Vec<(u32, f64)>,
     tau: [f64; 3],
 }
@@ -180,6 +181,9 @@ impl Server {
     /// Notes that the client is on its way from `at` on.
     pub fn send_off(&mut self, asked: Asked, at: SimTime) -> Request {
         let idle = self.attendance.send_off(asked.client, at);
+        if let Some(controls) = &mut self.controls {
+            controls.depart(asked.client);
+        }
         if let Some(sent) = self.sent.get_mut(asked.client as usize) {
             *sent += 1;
         }
@@ -190,7 +194,7 @@ impl Server {
     /// What a client takes along that is sent off in `round`.
     pub fn client_context(&self, client: u32, round: &Round) -> ClientContext {
         let key = self.sent.get(client as usize).map_or(round.number, |sent| u64::from(*sent));
-        let own = self.controls.as_ref().and_then(|controls| controls.own(client));
+        let own = self.controls.as_ref().and_then(|controls| controls.departed(client));
         let (residual, leaves) = (self.residuals.of(client), self.attendance.leaves(client));
         ClientContext { key, own, residual, leaves }
     }
@@ -266,8 +270,7 @@ impl Server {
         row.outcome = Outcome::Used;
         self.tell(&row, || feedback::norm(&delta, round.lr * row.accumulation));
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
-            // As it was when the client left: nobody else changes it.
-            let own = controls.own(asked.client);
+            let own = controls.departed(asked.client);
             let correction = Correction { shared: round.shared.clone(), own };
             controls.hear(&Heard {
                 client: asked.client,
@@ -277,7 +280,9 @@ impl Server {
             });
         }
         row.raw_weight = self.aggregator.add(&contribution, delta);
-        self.used.push((asked.client, row.raw_weight));
+        // The client trained at the rate of the round in which it was sent off. Rates enter the meter
+        // up to a common factor.
+        self.used.push((asked.client, row.raw_weight * round.lr_factor));
         let tau = row.tau as f64;
         self.tau = [self.tau[0].min(tau), self.tau[1] + tau, self.tau[2].max(tau)];
         Ok((row, next))
@@ -326,8 +331,8 @@ impl Server {
         if let Some(controls) = &mut self.controls {
             controls.close();
         }
-        for (client, raw) in &self.used {
-            self.meter.add(*client as usize, tau_eff * raw * scale);
+        for (client, moved) in &self.used {
+            self.meter.add(*client as usize, tau_eff * moved * scale);
         }
         let reading = self.known(self.meter.read());
         // A round is closed once; the flag is for those who come later.
@@ -366,11 +371,6 @@ impl Server {
         let row = RoundRow { metrics: Some(metrics), gradients, ..row };
         let ends = ends.or_else(|| stop_reason(&self.stop, &row, health));
         Ok((row, ends))
-    }
-
-    /// Whether rounds close while somebody who was asked may still be about to answer.
-    pub fn leaves_some_behind(&self) -> bool {
-        self.config.close.character().leaves_behind
     }
 
     /// Whether the newest round has closed and no other has opened.

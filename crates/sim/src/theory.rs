@@ -24,5 +24,5 @@ pub use budget::Budget;
 pub use dissimilarity::{Dissimilarity, GradientSpread};
 pub use fixed_point::RestingPoint;
 pub use meter::{Consistency, Meter, chi_square};
-pub use prox::{FedProx, ProxPoint, proximal_norms};
+pub use prox::{FedProx, ProxPoint, ProxWeights, least_alpha, proximal_norms};
 pub use round::{Averages, Participant, Rounds, ScheduledRound};

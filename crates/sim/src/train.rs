@@ -159,7 +159,7 @@ pub fn evaluate(
     let tickets: Vec<_> = (0..trainer.evaluation_parts())
         .map(|part| {
             let (trainer, model, weights) = (trainer.clone(), model.clone(), weights.clone());
-            pool.submit_first(move || {
+            pool.submit_evaluation(move || {
                 trainer.evaluate(&model, part, weights.as_ref().map(|weights| weights.as_slice()))
             })
         })

@@ -28,12 +28,16 @@ pub fn bare_loop(model: &ModelConfig, data: &Dataset, batch: i64, time: Duration
                 .add_fn(Tensor::relu)
                 .add(nn::linear(&root, 512, 10, Default::default()))
         }
-        _ => nn::seq_t()
+        ModelConfig::Mlp { .. } => nn::seq_t()
             .add_fn(|x| x.flatten(1, -1))
             .add(nn::linear(&root, 784, 200, Default::default()))
             .add_fn(Tensor::relu)
             .add(nn::linear(&root, 200, 10, Default::default())),
+        other => panic!("no bare loop is written for {other:?}"),
     };
+    let size: usize = store.trainable_variables().iter().map(Tensor::numel).sum();
+    let cost = model.cost(&data.shape, 10);
+    assert_eq!(Some(size), cost.map(|cost| cost.parameters), "the bare loop has other layers");
     let mut optimizer = nn::Sgd::default().build(&store, 0.02).expect("plain SGD");
     let all = data.train.len();
     let (x, y) = Feed::new(data, &data.train, Device::Cpu).slice(0, all);

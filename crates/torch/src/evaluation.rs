@@ -1,15 +1,13 @@
 //! How good a model is: on all test samples, and on a fixed choice of training samples.
 
 use super::{Shared, loss, one_thread};
-use gruppetto_sim::data::{EVALUATED_TOGETHER as BATCH, Federated, Targets};
+use gruppetto_sim::data::{EVALUATED_TOGETHER as BATCH, EVALUATED_TRAINING, Federated, Targets};
 use gruppetto_sim::metric::{Metric, Metrics};
 use gruppetto_sim::train::Model;
 use tch::{Kind, Reduction, no_grad};
 
 /// Samples that are evaluated by one worker in one go.
 const PART: usize = 2000;
-/// Training samples that are looked at. All of them would cost as much as a pass of training.
-const TRAINING: usize = 10_000;
 
 /// Which samples are evaluated, and in which parts.
 pub(super) struct Plan {
@@ -22,7 +20,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(problem: &Federated) -> Self {
         let all: Vec<i64> = problem.clients.iter().flatten().map(|&i| i.into()).collect();
-        let count = all.len().min(TRAINING);
+        let count = all.len().min(EVALUATED_TRAINING);
         let train = (0..count).map(|i| all[i * all.len() / count]).collect();
         let classes = matches!(problem.data.test.y, Targets::Classes(_));
         Plan { train, tests: problem.data.test.len(), classes }

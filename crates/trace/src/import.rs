@@ -7,6 +7,7 @@ mod bandwidth;
 mod fedscale;
 mod flash;
 mod json;
+mod latency_map;
 mod mapping;
 mod table;
 mod windows;
@@ -17,6 +18,7 @@ use super::columns::{Columns, ComputeColumn};
 use super::error::{TraceError, shown};
 use super::reader::Names;
 use super::{Input, Recording};
+use std::cell::RefCell;
 
 /// A backward pass takes about twice as long as a forward pass, so that training a sample takes
 /// three times what inference takes: FedScale's factor.
@@ -35,6 +37,8 @@ pub enum Format {
     FlashReady,
     /// A table of phone models and inference latencies.
     AiBenchmark,
+    /// A JSON object of devices, each with latencies by task.
+    LatencyJson,
     /// A log of seconds and Mbit/s, or a folder of logs.
     Bandwidth,
     /// Any table, with a mapping of its columns.
@@ -43,7 +47,7 @@ pub enum Format {
 
 impl Format {
     /// Every format, with its name and a line about it, as `gruppetto trace import` shows them.
-    pub const ALL: [(Format, &str, &str); 7] = [
+    pub const ALL: [(Format, &str, &str); 8] = [
         (
             Format::FedscaleCapacity,
             "fedscale-capacity",
@@ -60,6 +64,11 @@ impl Format {
             Format::AiBenchmark,
             "ai-benchmark",
             "A table of phone models and inference latencies in ms",
+        ),
+        (
+            Format::LatencyJson,
+            "latency-json",
+            "A JSON object of devices, each with latencies in ms by task; --task chooses one",
         ),
         (Format::Bandwidth, "bandwidth", "A log of seconds and Mbit/s, or a folder of logs"),
         (Format::Csv, "csv", "Any table, with --map"),
@@ -89,12 +98,43 @@ pub struct ImportOptions {
     pub direction: Direction,
     /// For tables: which column is what. `csv` needs it.
     pub map: Option<Mapping>,
+    /// For latencies of phones: what they are of.
+    pub latencies: Latencies,
+    /// For latencies by task: which task; may be left out where there is one.
+    pub task: Option<String>,
+}
+
+/// What a latency per sample is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Latencies {
+    /// Inference: training takes three times as long.
+    #[default]
+    Inference,
+    /// Training.
+    Training,
+}
+
+impl Latencies {
+    /// What turns a latency into the time of training on a sample.
+    fn factor(self) -> f64 {
+        match self {
+            Latencies::Inference => TRAINING,
+            Latencies::Training => 1.0,
+        }
+    }
 }
 
 impl ImportOptions {
     /// Stops at the first bad record; both directions; no mapping.
     pub fn new(format: Format) -> Self {
-        ImportOptions { format, skip_bad: false, direction: Direction::Both, map: None }
+        ImportOptions {
+            format,
+            skip_bad: false,
+            direction: Direction::Both,
+            map: None,
+            latencies: Latencies::Inference,
+            task: None,
+        }
     }
 
     /// The aspects that an import gives.
@@ -103,7 +143,7 @@ impl ImportOptions {
         let sample = Columns { compute: Some(ComputeColumn::Sample), ..none };
         match self.format {
             Format::FedscaleCapacity => Columns { up: true, down: true, ..sample },
-            Format::AiBenchmark => sample,
+            Format::AiBenchmark | Format::LatencyJson => sample,
             Format::FedscaleBehavior | Format::Flash | Format::FlashReady => {
                 Columns { available: true, ..none }
             }
@@ -143,9 +183,18 @@ pub fn import(
     match options.format {
         Format::FedscaleCapacity => fedscale::capacity(input, &mut sink)?,
         Format::FedscaleBehavior => fedscale::behavior(input, &mut sink)?,
-        Format::Flash => json::entries(input, &mut sink, flash::states)?,
-        Format::FlashReady => json::entries(input, &mut sink, flash::ready)?,
-        Format::AiBenchmark => table::ai_benchmark(input, options.map.as_ref(), &mut sink)?,
+        Format::Flash => json::entries(input, &mut sink, &flash::states)?,
+        Format::FlashReady => json::entries(input, &mut sink, &flash::ready)?,
+        Format::AiBenchmark => {
+            table::ai_benchmark(input, options.map.as_ref(), options.latencies, &mut sink)?;
+        }
+        Format::LatencyJson => {
+            let task = RefCell::new(options.task.clone());
+            let read = |name, entry| {
+                latency_map::device(name, entry, &mut task.borrow_mut(), options.latencies)
+            };
+            json::entries(input, &mut sink, &read)?;
+        }
         Format::Bandwidth => bandwidth::import(input, options.direction, &mut sink)?,
         Format::Csv => {
             let Some(map) = &options.map else {

@@ -34,7 +34,7 @@ pub use gruppetto_sim::device::{Change, Compute, Recording};
 pub use columns::{Columns, ComputeColumn};
 pub use error::TraceError;
 pub use fit::{Fit, FitClass, FitOptions, Lognormal, Presence, Quality, fit};
-pub use import::{Direction, Format, ImportOptions, ImportSummary, Mapping, import};
+pub use import::{Direction, Format, ImportOptions, ImportSummary, Latencies, Mapping, import};
 pub use inspect::{Aspect, Availability, Bin, Inspection, Problem, Spread, inspect};
 pub use reader::Recordings;
 pub use source::Input;

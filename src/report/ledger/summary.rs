@@ -8,14 +8,15 @@ use crate::run_files::{
     Diverged, Latencies, Losses, Phases, Status, TauSummary, TheorySummary, Throughput,
     VariantSummary,
 };
+use std::time::Duration;
 
 impl Ledger {
-    /// The run in numbers.
+    /// The run in numbers, that took `wall` and was busy with training and with evaluation.
     pub fn summary(
         &self,
         stopped: Option<StopReason>,
-        wall_seconds: f64,
-        train_seconds: f64,
+        wall: Duration,
+        [training, evaluation]: [Duration; 2],
         model_digest: String,
     ) -> VariantSummary {
         let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
@@ -67,8 +68,9 @@ impl Ledger {
             time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
             waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
             throughput: Throughput {
-                wall_seconds,
-                train_seconds,
+                wall_seconds: wall.as_secs_f64(),
+                train_seconds: training.as_secs_f64(),
+                evaluate_seconds: evaluation.as_secs_f64(),
                 local_steps: self.local_steps,
                 client_rounds: outcomes.iter().sum(),
             },

@@ -1,7 +1,7 @@
 //! The participations of clients, read back from `clients.csv`.
 
 use crate::record::{Leg, Outcome};
-use crate::run_files::{ClientsCsv, ColumnPlace, ReadError, RowsOfRun, TableHeader, TableLine};
+use crate::run_files::{ClientColumns, ClientsCsv, ReadError, RowsOfRun, TableLine};
 use std::path::Path;
 
 /// One participation of a client in a round. It takes 56 bytes, for there may be millions.
@@ -41,75 +41,36 @@ impl Part {
     }
 }
 
-/// The columns of `clients.csv` that a [`Part`] is read from.
-struct PartColumns {
-    round: ColumnPlace<u64>,
-    client: ColumnPlace<u64>,
-    tau: ColumnPlace<u64>,
-    dispatched: ColumnPlace<u64>,
-    download: ColumnPlace<u64>,
-    compute: ColumnPlace<u64>,
-    upload: ColumnPlace<u64>,
-    arrived: ColumnPlace<u64>,
-    outcome: ColumnPlace<Outcome>,
-    staleness: ColumnPlace<u64>,
-    phase: ColumnPlace<Leg>,
-}
-
-impl PartColumns {
-    fn find(header: &TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
-        Ok(PartColumns {
-            round: header.find("round")?,
-            client: header.find("client")?,
-            tau: header.find("tau")?,
-            dispatched: header.find("dispatched_ns")?,
-            download: header.find("download_ns")?,
-            compute: header.find("compute_ns")?,
-            upload: header.find("upload_ns")?,
-            arrived: header.find("arrived_ns")?,
-            outcome: header.find("outcome")?,
-            staleness: header.find("staleness")?,
-            phase: header.find("phase")?,
-        })
+/// A participation, and the round in which it was heard.
+fn part(
+    line: &TableLine<'_, '_, ClientsCsv>,
+    columns: &ClientColumns,
+    clients: usize,
+) -> Result<(Part, u32), ReadError> {
+    let row = columns.read(line, clients as u32)?.row;
+    let heard = row.staleness.checked_add(row.round);
+    let heard = heard.and_then(|heard| u32::try_from(heard).ok());
+    let heard = heard.ok_or_else(|| line.wrong("expected a round below 2^32"))?;
+    let part = Part {
+        client: row.client,
+        round: row.round as u32,
+        outcome: row.outcome,
+        leg: row.leg,
+        tau: row.tau,
+        at: row.dispatched.nanos(),
+        download: row.download.nanos(),
+        compute: row.compute.nanos(),
+        upload: row.upload.nanos(),
+    };
+    let times = [part.download, part.compute, part.upload];
+    let end = times.iter().try_fold(part.at, |sum, time| sum.checked_add(*time));
+    if end != Some(row.arrived.nanos()) {
+        return Err(line.wrong("download, compute and upload do not lead to its arrival"));
     }
-
-    /// A participation, and the round in which it was heard.
-    fn read(
-        &self,
-        line: &TableLine<'_, '_, ClientsCsv>,
-        clients: usize,
-    ) -> Result<(Part, u32), ReadError> {
-        let (round, client) = (line.get(self.round)?, line.get(self.client)?);
-        if client >= clients as u64 {
-            let expected = format!("a client below {clients}, as the scenario says");
-            return Err(line.odd(self.client.index(), &expected));
-        }
-        let heard = line.get(self.staleness)?.checked_add(round);
-        let heard = heard.and_then(|heard| u32::try_from(heard).ok());
-        let (Some(heard), 1..) = (heard, round) else {
-            return Err(line.odd(self.round.index(), "a round from 1 on"));
-        };
-        let part = Part {
-            client: client as u32,
-            round: round as u32,
-            outcome: line.get(self.outcome)?,
-            leg: line.get(self.phase)?,
-            tau: line.get(self.tau)?,
-            at: line.get(self.dispatched)?,
-            download: line.get(self.download)?,
-            compute: line.get(self.compute)?,
-            upload: line.get(self.upload)?,
-        };
-        let times = [part.download, part.compute, part.upload];
-        let end = times.iter().try_fold(part.at, |sum, time| sum.checked_add(*time));
-        if end != Some(line.get(self.arrived)?) {
-            return Err(line.wrong("download, compute and upload do not lead to its arrival"));
-        }
-        if part.compute < part.tau {
-            return Err(line.wrong(format!("{} steps in {} ns", part.tau, part.compute)));
-        }
-        Ok((part, heard))
+    if part.compute < part.tau {
+        return Err(line.wrong(format!("{} steps in {} ns", part.tau, part.compute)));
     }
+    Ok((part, heard))
 }
 
 /// All participations of a run.
@@ -129,10 +90,10 @@ pub(super) fn read(
     adaptive: bool,
 ) -> Result<Parts, ReadError> {
     let mut rows = RowsOfRun::open(folder, run)?;
-    let columns = PartColumns::find(rows.header())?;
+    let columns = ClientColumns::find(rows.header())?;
     let (mut all, mut durations) = (Vec::new(), Vec::new());
     rows.each(|line| {
-        let (part, heard) = columns.read(line, clients)?;
+        let (part, heard) = part(line, &columns, clients)?;
         if adaptive && part.tau > 0 && matches!(part.outcome, Outcome::Used | Outcome::Late) {
             durations.push((heard, part.end() - part.at));
         }

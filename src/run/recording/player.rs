@@ -6,7 +6,7 @@ use super::times::{Coming, Dues};
 use super::trips::{PartConditions, TraceCell, lost_at};
 use crate::client::ClientSide;
 use crate::clock::{SimTime, Span};
-use crate::device::{Direction, NO_LIMIT, Payload, Transfer};
+use crate::device::{Direction, LinkRate, NO_LIMIT, Payload, Transfer};
 use crate::policy::Sent;
 use crate::record::{Leg, Outcome};
 use gruppetto_trace::{Change, Compute, Recording};
@@ -76,6 +76,10 @@ impl Player<'_> {
     /// The link that is gone for good, if that is why a client was lost.
     fn cut_off(&self, part: &Part) -> Option<TraceCell> {
         let (end, client) = (SimTime::from_nanos(part.end()), part.client);
+        // The link of a device that never changes is never gone, and nothing else is kept of it.
+        if self.client_side.is_steady(client) {
+            return None;
+        }
         let (direction, at, gone) = match (part.outcome, part.leg) {
             (Outcome::Offline, Leg::Download) => {
                 let sent = end.before(self.client_side.latency(client)).unwrap_or(SimTime::ZERO);
@@ -84,7 +88,7 @@ impl Player<'_> {
             (Outcome::Offline, Leg::Upload) => (Direction::Up, end, TraceCell::Up(0)),
             _ => return None,
         };
-        let is_dead = self.client_side.link_cap(client, direction, at).rate == 0;
+        let is_dead = self.client_side.link_cap(client, direction, at).rate == LinkRate::NONE;
         let stays_so = || self.client_side.transfer(client, direction, at);
         (is_dead && matches!(stays_so(), Ok(Transfer::Broken(_)))).then_some(gone)
     }

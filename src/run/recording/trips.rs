@@ -56,7 +56,9 @@ impl PartConditions<'_> {
         let last = if part.is_lost() { lost_at(part) } else { part.end() };
         match part.leg {
             _ if part.tau > 0 => self.whole(way, cells),
-            _ if part.outcome == Outcome::NoStep => self.no_step(way, cells),
+            _ if part.outcome == Outcome::NoStep && part.leg != Leg::Download => {
+                self.no_step(way, cells);
+            }
             Leg::Download => {
                 let nanos = self.nominal.download.nanos().max(last.saturating_add(1) - start);
                 self.down(start, nanos, cells);

@@ -120,18 +120,24 @@ impl Prediction {
                 line(f, "‖∇F‖² is at most", &format!("{vanishing} + floor 2χ²κ² = {floor}"))
             }
             None => {
-                let need = "needs --lipschitz --sigma2 --kappa2 --gap";
-                line(f, "‖∇F‖² is at most", need)
+                let need = format!("needs {}", self.constants.missing().join(" "));
+                line(f, "‖∇F‖² is at most", &need)
             }
         }
     }
 
     fn proximal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prox = &self.prox;
-        let [best, corollary, mu] =
-            [prox.best_alpha, prox.corollary_alpha, prox.best_prox].map(number);
-        let unless = if self.bound.is_some() { "" } else { ", if all constants are 1" };
-        line(f, "FedProx's best α", &format!("{best} (prox = {mu}){unless}"))?;
+        let corollary = number(prox.corollary_alpha);
+        let unless = match &self.constants.missing()[..] {
+            [] => "",
+            _ => ", if unknown constants are 1",
+        };
+        let best = match prox.best_alpha.zip(prox.best_prox) {
+            Some((alpha, mu)) => format!("{} (prox = {}){unless}", number(alpha), number(mu)),
+            None => "unknown: a plug-in weighs the updates".into(),
+        };
+        line(f, "FedProx's best α", &best)?;
         line(f, "  of the order of", &format!("√m/(√τ̄T^⅙) = {corollary}"))
     }
 

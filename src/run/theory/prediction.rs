@@ -122,10 +122,11 @@ pub struct TruthTerms {
 pub struct BestProx {
     /// √m/(√τ̄T^{1/6}), the corollary's order.
     pub corollary_alpha: f64,
-    /// The α in [0, 1] with the least bound; constants that are not known count 1.
-    pub best_alpha: f64,
+    /// The α in [0, 1] with the least bound at this scenario's learning rates and weights; constants that
+    /// are not known count 1. Unknown where a plug-in weighs the updates.
+    pub best_alpha: Option<f64>,
     /// α/η.
-    pub best_prox: f64,
+    pub best_prox: Option<f64>,
 }
 
 /// Where a quadratic comes to rest (appendix A), at the learning rate of the last round.

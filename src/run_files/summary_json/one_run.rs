@@ -64,8 +64,8 @@ pub struct VariantSummary {
     pub tau: TauSummary,
     /// `count`, `mean`, percentiles `p50`, `p90`, `p99`, `p999` and `max` of `download`, `compute`,
     /// `upload`, of a whole `round` from being asked to being back, of `staleness`, how long an update's
-    /// model had been out of date, and of `idle`, from being back to being asked again; a client that was
-    /// lost counts in what it came to the end of, one that made no step in `idle` alone.
+    /// model had been out of date, and of `idle`, from being back to being asked again, without the time
+    /// away; a client that was lost counts in what it came to the end of, one that made no step in `idle` alone.
     #[serde(with = "by_name::latencies")]
     pub latency_seconds: Latencies,
     /// The histograms of these latencies; not in the file.
@@ -86,7 +86,7 @@ pub struct VariantSummary {
     /// Share of the computing time of clients that arrived or were lost that was not used.
     #[serde(deserialize_with = "nan_if_null")]
     pub waste: f64,
-    /// Speed of this machine: `wall_seconds`, `train_seconds` over all threads, `local_steps`,
+    /// Speed of this machine: `wall_seconds`, `train_seconds` and `evaluate_seconds` over all threads, `local_steps`,
     /// `client_rounds`.
     pub throughput: Throughput,
     /// Digest of everything that happened, in order.

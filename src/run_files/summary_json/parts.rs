@@ -167,6 +167,8 @@ pub struct Throughput {
     pub wall_seconds: f64,
     #[serde(deserialize_with = "nan_if_null")]
     pub train_seconds: f64,
+    #[serde(deserialize_with = "nan_if_null")]
+    pub evaluate_seconds: f64,
     pub local_steps: u64,
     pub client_rounds: u64,
 }

@@ -6,12 +6,7 @@ use crate::scenario::compression;
 
 pub(super) const TABLES: &[Table] = &[
     Table::header("client", "how a client works", CLIENT).listed("local solvers"),
-    Table::braces(
-        "client.compression",
-        "what an update loses on its way up",
-        compression::COMPRESSION,
-    )
-    .exactly_one(&[&[&["fp16"], &["top_k"], &["quantize"]]]),
+    compression::TABLE,
     Table::braces("client.lr_schedule", "a change of the learning rate", LR_SCHEDULE),
     Table::braces("client.work", "how many local steps a client sets out to make", WORK)
         .exactly_one(&[&[&["until"], &["epochs", "last_batch"], &["steps"]]]),
@@ -63,8 +58,8 @@ const VARIANCE_REDUCTION: &[Choice] = &[
     choice("\"fednova\"", "Σ p_j d_j − d_i, the normalised gradients of the clients' last rounds")
         .detail("Section 5 of the paper; with any solver"),
     choice("\"fednova-as-printed\"", "the same with d_i as Algorithm 2 computes it").detail(
-        "That includes the last correction and therefore takes only half of the drift away; with \
-         any solver",
+        "That includes the last correction, so corrections alternate between nothing and all that is \
+         needed, and half of the drift stays; with any solver",
     ),
     choice("\"scaffold\"", "c − c_i, the control variates of SCAFFOLD (option II)")
         .detail("With plain SGD only"),

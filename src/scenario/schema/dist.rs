@@ -15,7 +15,7 @@ pub(super) const TABLES: &[Table] = &[
             &["pareto"],
             &["exponential"],
             &["choice"],
-            &["empirical", "column", "unit"],
+            &["empirical", "column", "unit", "missing"],
         ]]),
     Table::braces(
         "dist.normal",
@@ -69,7 +69,12 @@ const KEYS: &[Key] = &[
     key("pareto", "table", Nothing, "a Pareto distribution"),
     key("exponential", "table", Nothing, "an exponential distribution"),
     key("choice", "list of values", Nothing, "what is drawn from"),
-    key("empirical", "CSV file", Nothing, "measured values, drawn as they are"),
+    key(
+        "empirical",
+        "CSV file",
+        Nothing,
+        "measured values, drawn as they are; a `.csv.gz` is unpacked",
+    ),
     key(
         "column",
         "text",
@@ -81,6 +86,12 @@ const KEYS: &[Key] = &[
         "text",
         Words("cells carry their own"),
         "with `empirical`: the unit of bare numbers in the column; cells may also carry their own",
+    ),
+    key(
+        "missing",
+        "number",
+        Words("no row is missing"),
+        "with `empirical`: rows with this bare number are left out",
     ),
     key("plus", "value", Words("0"), "added to every draw"),
     key("min", "value", Words("no limit"), "draws below are moved up to it, after `plus`"),

@@ -6,12 +6,7 @@ use crate::scenario::{close, optimizer, scheme};
 
 pub(super) const TABLES: &[Table] = &[
     Table::header("server", "when and how the server aggregates", SERVER),
-    Table::braces("server.close", "when a round closes", close::CLOSE).exactly_one(&[&[
-        &["deadline"],
-        &["first", "of"],
-        &["buffer"],
-        &["window"],
-    ]]),
+    close::TABLE,
     Table::braces("server.close.deadline", "a deadline that follows the clients", close::ADAPTIVE),
     Table::braces("server.staleness", "what a late update is worth", STALENESS)
         .exactly_one(&[&[&["polynomial"], &["hinge"]]]),
@@ -19,8 +14,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::braces("server.optimizer", "what the server does with the update", optimizer::OPTIMIZER),
     Table::braces("server.sample", "how many clients are asked", SAMPLE)
         .exactly_one(&[&[&["clients"], &["fraction"]]]),
-    Table::braces("server.scheme", "how clients are chosen", scheme::SCHEME)
-        .exactly_one(&[&[&["oort"], &["tiers"]]]),
+    scheme::TABLE,
     Table::braces("server.scheme.oort", "the parameters of Oort", scheme::OORT),
     Table::braces("server.scheme.tiers", "the parameters of TiFL's tiers", scheme::TIERS),
 ];
@@ -112,7 +106,12 @@ const SERVER: &[Key] = &[
         .choices(scheme::SCHEMES)
         .listed("who is asked")
         .plugin("Selector"),
-    key("evaluate_every", "whole number", Toml("1"), "aggregations between evaluations"),
+    key("evaluate_every", "whole number", Toml("\"auto\""), "aggregations between evaluations")
+        .choices(&[choice(
+            "\"auto\"",
+            "so many that evaluations cost at most a tenth of training, counted in samples, but about \
+             20 evaluations at least; 1 where [stop] has a target",
+        )]),
 ];
 
 const STALENESS: &[Key] = &[

@@ -8,12 +8,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::header("task", "what is learned", TASK),
     Table::braces("task.init", "where the model starts", INIT)
         .exactly_one(&[&[&["normal"], &["file"]]]),
-    Table::braces("task.model", "a model with parameters", model::MODEL).exactly_one(&[&[
-        &["mlp"],
-        &["cnn"],
-        &["vgg11"],
-        &["torchscript", "loss"],
-    ]]),
+    model::TABLE,
     Table::braces("task.model.cnn", "the size of a CNN", model::CNN),
     Table::braces("task.model.vgg11", "VGG-11 with another dropout", model::VGG11),
     Table::header("task.partition", "which client has which samples", PARTITION),
@@ -39,8 +34,14 @@ const TASK: &[Key] = &[
             choice("{ normal = 0.1 }", "normal entries of that standard deviation"),
             choice("{ file = \"x.safetensors\" }", "a model of an earlier run"),
         ]),
-    key("alpha", "number, 0 or more", Toml("1.0"), "how much the clients' models differ")
-        .with(SYNTHETIC),
+    key("alpha", "number, 0 or more", Toml("1.0"), "α; changes no label, see above").with(SYNTHETIC),
+    key(
+        "model_difference",
+        "0 to 1",
+        Toml("1.0"),
+        "how much the clients' models differ: from 0, one for all, to 1, each its own as in the original",
+    )
+    .with(SYNTHETIC),
     key("beta", "number, 0 or more", Toml("1.0"), "how much the clients' features differ")
         .with(SYNTHETIC),
     key("features", "whole number", Toml("60"), "features per sample").with(SYNTHETIC),

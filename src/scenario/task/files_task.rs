@@ -1,8 +1,9 @@
 //! Data from files, and the model that learns it: what a run asks about such a task.
 
 use crate::data::{
-    Augment, Backend, Cost, Dataset, EVALUATED_TOGETHER, Federated, Inspection, ModelConfig,
-    PartitionConfig, PartitionError, ShareError, Shares, Task, TaskError, TrainerSetup,
+    Augment, Backend, Cost, Dataset, EVALUATED_TOGETHER, EVALUATED_TRAINING, Federated, Inspection,
+    ModelConfig, PartitionConfig, PartitionError, ShareError, Shares, Task, TaskError,
+    TrainerSetup,
 };
 use crate::metric::Metric;
 use crate::train::{SoftmaxTrainer, Trainer};
@@ -95,6 +96,15 @@ impl Task for FilesTask {
     }
 
     /// The files, which are there already, and a copy for those who compute.
+    fn evaluation_samples(&self, _: f64) -> f64 {
+        let Dataset { train, test, .. } = &*self.data;
+        let of_training = match self.backend {
+            Backend::Native => train.len(),
+            Backend::Libtorch => train.len().min(EVALUATED_TRAINING),
+        };
+        (of_training + test.len()) as f64
+    }
+
     fn data_bytes(&self, _clients: usize, _samples: f64) -> f64 {
         let Dataset { train, test, .. } = &*self.data;
         let copied = match self.backend {

@@ -50,7 +50,14 @@ pub(super) fn read(section: &mut Section<'_>, given: &Given<'_>) -> Result<Found
     };
     let size = section.get("size").map_or_else(|| Ok(usual_size()), read_size)?;
     let (features, classes) = (features as usize, classes as usize);
-    let problem = Arc::new(SyntheticConfig { alpha, beta, features, classes, size });
+    let model_difference = match section.get("model_difference") {
+        Some(node) => node.number_that("model_difference", "a number from 0 to 1", |part| {
+            (0.0..=1.0).contains(&part)
+        })?,
+        None => 1.0,
+    };
+    let problem =
+        Arc::new(SyntheticConfig { alpha, beta, model_difference, features, classes, size });
     Ok(Found { clients: given.clients(), init: Init::Zeros, problem })
 }
 
@@ -75,7 +82,14 @@ fn read_size(node: &Node) -> Result<Dist, ScenarioError> {
 
 /// Stands where a task is not known yet.
 pub(super) fn smallest() -> SyntheticConfig {
-    SyntheticConfig { alpha: 0.0, beta: 0.0, features: 1, classes: 2, size: usual_size() }
+    SyntheticConfig {
+        alpha: 0.0,
+        beta: 0.0,
+        model_difference: 1.0,
+        features: 1,
+        classes: 2,
+        size: usual_size(),
+    }
 }
 
 impl Task for SyntheticConfig {

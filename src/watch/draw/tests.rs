@@ -9,7 +9,7 @@ use std::path::Path;
 const ROUNDS: &str = "variant,seed,round,virtual_seconds,asked,arrived,tau_mean,chi2,train_loss,\
                       grad_norm,test_accuracy,test_loss,distance,waited_seconds";
 const CLIENTS: &str = "variant,seed,round,client,class,tau,dispatched_ns,download_ns,compute_ns,\
-                       upload_ns,arrived_ns,outcome,phase";
+                       upload_ns,arrived_ns,outcome,staleness,phase";
 
 /// Two variants of twenty rounds, ten clients in each, one of them late.
 fn example() -> State {
@@ -29,7 +29,7 @@ fn example() -> State {
                     &clients
                         .read(&format!(
                             "{variant},1,{round},{client},phone,{tau},{start},4000000,{compute},\
-                             90000000,{end},{outcome},done"
+                             90000000,{end},{outcome},0,done"
                         ))
                         .unwrap(),
                 );

@@ -44,7 +44,7 @@ fn client(client: u32) -> ClientRow {
         compute: span(2),
         upload: span(3),
         arrived: crate::clock::SimTime::from_nanos(6),
-        idle: span(0),
+        idle: None,
         superseded: span(0),
         raw_weight: 1.0,
     }

@@ -57,7 +57,11 @@ impl ClientActor {
 
     /// Waits for the arrival.
     pub(super) fn travel(&mut self, arrival: Arrival, ctx: &mut Context<Self>) {
-        let sleep = self.around.clock.sleep_until(arrival.way.arrives);
+        let (clock, at) = (&self.around.clock, arrival.way.arrives);
+        let sleep = match arrival.lost {
+            Some(_) => clock.sleep_until_losses_of(at),
+            None => clock.sleep_until(at),
+        };
         let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
         self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round: None }));
     }

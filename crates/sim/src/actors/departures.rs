@@ -59,7 +59,7 @@ async fn send_departures(departures: Rc<Departures>, server: Addr<ServerActor>) 
             && timer.as_ref().is_none_or(|(set, _)| at != *set)
         {
             // A transfer that completes at this instant still counts.
-            timer = Some((at, departures.clock.sleep_until_end_of(at)));
+            timer = Some((at, departures.clock.sleep_until_losses_of(at)));
         }
         let fired = poll_fn(|cx| {
             if let Some((_, sleep)) = &mut timer

@@ -56,7 +56,7 @@ pub(super) struct ServerActor {
     asked: std::vec::IntoIter<Asked>,
     /// When the closing policy is woken, and what waits for that.
     wake: Option<(SimTime, SpawnHandle)>,
-    /// What the server waits for when too few clients are there.
+    /// What the next round waits for: more clients, or the end of the instant at which it opens.
     waiting: Option<Option<SpawnHandle>>,
     /// Where clients are sent off one by one: waits for somebody to take an empty place.
     vacancy: Option<(SimTime, SpawnHandle)>,
@@ -132,16 +132,17 @@ impl ServerActor {
         }
         let mut asked = match opening {
             Opening::Asked(asked) => asked,
+            Opening::Wait(_) if self.interrupt.is_set() => {
+                self.end(now, StopReason::Interrupted);
+                return Ok(());
+            }
             Opening::Wait(until) => {
                 let clients = self.server.can_be_asked();
                 debug!(virtual_seconds = now.seconds(), clients, "too few clients: waiting");
-                self.waiting = Some(until.map(|at| {
-                    let sleep = self.clock.sleep_until_end_of(at);
-                    ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-                        me.waiting = None;
-                        me.watch(ctx, |me, ctx| me.open_round(at, ctx));
-                    }))
-                }));
+                match until {
+                    Some(at) => self.open_at_end_of(at, ctx),
+                    None => self.waiting = Some(None),
+                }
                 return Ok(());
             }
             Opening::Nobody => {
@@ -288,8 +289,8 @@ impl Handler<Arrived> for ServerActor {
                     }
                 }
                 Next::Wait if one_by_one => me.replace(back, now, ctx)?,
-                // Perhaps this is who was missing.
-                Next::Wait if me.waiting.is_some() => me.open_round(now, ctx)?,
+                // Perhaps this is who was missing; others may be back at the same instant.
+                Next::Wait if me.waiting.is_some() => me.open_at_end_of(now, ctx),
                 Next::Wait => {}
             }
             me.set_alarm(ctx);

@@ -5,7 +5,7 @@
 
 use super::ending::{Ending, RunError};
 use crate::clock::{Clock, SimTime, Sleep};
-use crate::device::{LinkTransfers, TransferId};
+use crate::device::{LinkRate, LinkTransfers, TransferId};
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -32,7 +32,7 @@ impl SharedLink {
     /// A link of `capacity` bits per second, with a task that completes its transfers.
     pub(super) fn open(capacity: u64, clock: Clock, ending: Rc<Ending>) -> Rc<Self> {
         let state = LinkState {
-            transfers: LinkTransfers::new(capacity),
+            transfers: LinkTransfers::new(LinkRate::bps(capacity).fixed_point()),
             wakers: Vec::new(),
             changed: false,
             task: None,
@@ -42,9 +42,11 @@ impl SharedLink {
         link
     }
 
-    /// Carries `bits` from `at` on for a client whose own link then allows `cap` bits per second.
-    pub(super) fn carry(self: Rc<Self>, at: SimTime, bits: u64, cap: u64) -> PendingTransfer {
+    /// Carries `bits` from `at` on for a client whose own link then allows `cap`.
+    pub(super) fn carry(self: Rc<Self>, at: SimTime, bits: u64, cap: LinkRate) -> PendingTransfer {
         let now = self.clock.now();
+        // A link is told bits and rates in the same unit, a small part of a bit.
+        let (bits, cap) = (LinkRate::fixed_point_bits(bits), cap.fixed_point());
         let id = {
             let state = &mut *self.state.borrow_mut();
             let id = state.transfers.announce(now, at, bits, cap);
@@ -132,10 +134,10 @@ pub(super) struct PendingTransfer {
 }
 
 impl PendingTransfer {
-    /// From now on the client's own link allows `cap` bits per second.
-    pub(super) fn set_cap(&self, cap: u64) {
+    /// From now on the client's own link allows `cap`.
+    pub(super) fn set_cap(&self, cap: LinkRate) {
         let now = self.link.clock.now();
-        self.link.state.borrow_mut().transfers.set_cap(now, self.id, cap);
+        self.link.state.borrow_mut().transfers.set_cap(now, self.id, cap.fixed_point());
         self.link.notify();
     }
 }

@@ -16,7 +16,7 @@ use crate::client::{ClientSide, give_up, update_received};
 use crate::clock::SimTime;
 use crate::device::{Direction, Transfer};
 use crate::participation::{Arrival, ClientContext, Request, Round};
-use crate::record::Outcome;
+use crate::record::{Leg, Outcome};
 use actix::prelude::*;
 
 /// What a client on shared links needs beside its trip.
@@ -97,7 +97,7 @@ impl ClientActor {
     /// Ends the trip at `at` if it is still under way.
     fn lose_at(&self, at: SimTime, outcome: Outcome, ctx: &mut Context<Self>) -> SpawnHandle {
         // A transfer that completes at this instant still counts.
-        let sleep = self.around.clock.sleep_until_end_of(at);
+        let sleep = self.around.clock.sleep_until_losses_of(at);
         ctx.spawn(sleep.into_actor(self).map(move |(), me: &mut Self, ctx| {
             if let Some(trip) = &mut me.trip {
                 ctx.cancel_future(trip.wait);
@@ -148,7 +148,7 @@ impl ClientActor {
                 (Some(Err(error)), _) => {
                     me.around.ending.watch(|| "a transfer".into(), || Err::<(), _>(error));
                 }
-                (None, _) => me.end_with(ctx, |_, arrival| give_up(arrival, now)),
+                (None, _) => me.end_with(ctx, |_, arrival| give_up(arrival, now, Leg::Download)),
             }
         }))
     }

@@ -86,10 +86,13 @@ pub(super) async fn carry(
         clock.sleep_until(from).await;
         loop {
             let end = client_side.transfer(client, direction, from)?;
-            let (Transfer::Through(at) | Transfer::Broken(at)) = end;
+            let ends = match end {
+                Transfer::Through(at) => clock.sleep_until(at),
+                Transfer::Broken(at) => clock.sleep_until_losses_of(at),
+            };
             tokio::select! {
                 biased;
-                () = clock.sleep_until(at) => return Ok(end),
+                () = ends => return Ok(end),
                 // The script has changed. Up to now the transfer comes out the same.
                 () = replan.notified(), if client_side.scripted => {}
             }
@@ -104,8 +107,13 @@ pub(super) async fn carry(
     let mut pending = std::pin::pin!(link.carry(from, bits, cap.rate));
     loop {
         if cap.is_gone() {
-            clock.sleep_until(from).await;
-            return Ok(Transfer::Broken(clock.now()));
+            let lost = clock.sleep_until_losses_of(from.max(clock.now()));
+            return Ok(tokio::select! {
+                biased;
+                // A transfer that completes at this instant still counts.
+                () = &mut pending => Transfer::Through(clock.now()),
+                () = lost => Transfer::Broken(clock.now()),
+            });
         }
         match (cap.change(), client_side.scripted) {
             (None, false) => {

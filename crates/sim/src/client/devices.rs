@@ -2,7 +2,7 @@
 
 use super::ClientSide;
 use crate::clock::SimTime;
-use crate::device::{DeviceView, Effort, Happening, NO_LIMIT, Pace, SpeedProfile};
+use crate::device::{DeviceView, Effort, Happening, LinkRate, Pace, SpeedProfile};
 use crate::participation::Round;
 
 impl ClientSide {
@@ -66,7 +66,9 @@ impl ClientSide {
             warmth: thermal.map(|thermal| self.history.warmth(thermal, client)),
             latency: self.fleet.wires[client as usize].latency,
             payload: self.payload,
-            share: self.server_downlink.map_or(NO_LIMIT, |all| (all / round.crowd as u64).max(1)),
+            share: self.server_downlink.map_or(LinkRate::UNLIMITED, |all| {
+                LinkRate::bps((all / round.crowd as u64).max(1))
+            }),
         }
     }
 

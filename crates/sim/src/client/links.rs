@@ -5,13 +5,13 @@
 
 use super::ClientSide;
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::device::{Direction, Transfer, transfer};
+use crate::device::{Direction, LinkRate, Transfer, transfer};
 
 /// What a client's own link allows a transfer at the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkCap {
-    /// Bits per second; 0: no connection.
-    pub rate: u64,
+    /// How fast.
+    pub rate: LinkRate,
     /// Until when, as far as is known; [`SimTime::NEVER`] if it does not change.
     pub until: SimTime,
 }
@@ -19,12 +19,12 @@ pub struct LinkCap {
 impl LinkCap {
     /// Whether there is no connection, and there will be none.
     pub fn is_gone(self) -> bool {
-        self.rate == 0 && self.until == SimTime::NEVER
+        self.rate == LinkRate::NONE && self.until == SimTime::NEVER
     }
 
     /// Whether there is a connection that does not change.
     pub fn is_constant(self) -> bool {
-        self.rate > 0 && self.until == SimTime::NEVER
+        self.rate > LinkRate::NONE && self.until == SimTime::NEVER
     }
 
     /// When the rate changes, if it does.

@@ -45,7 +45,7 @@ impl LegEnds for SharedLegs<'_, '_> {
 impl ClientSide {
     /// The round of a client that has [departed](ClientSide::depart): none of its times is known.
     pub fn begin_shared_link_round(&self, round: Arc<Round>, request: Request) -> Arrival {
-        let way = LegTimes::without_step(SimTime::NEVER);
+        let way = LegTimes::without_step(SimTime::NEVER, Leg::Done);
         let planned = PlannedRound { way, lost: None, leg: Leg::Done, cut_off: false };
         self.arrival(round, request, planned, None)
     }
@@ -85,7 +85,7 @@ impl ClientSide {
         let task = Self::task(&round, &request);
         let (way, _) = task.legs_after_download(&mut SharedLegs(view), downloaded)?;
         if way.tau == 0 {
-            give_up(arrival, way.arrives.max(sent));
+            give_up(arrival, way.arrives.max(sent), way.ends);
             return Ok(None);
         }
         let reaches = way.computed.after(latency)?;
@@ -109,7 +109,7 @@ impl ClientSide {
             Direction::Up => (now, None),
         };
         match due.filter(|due| *due <= seen) {
-            Some(due) => give_up(arrival, due),
+            Some(due) => give_up(arrival, due, Leg::Download),
             None => {
                 arrival.halt(seen, Outcome::Offline);
                 arrival.cut_off = true;
@@ -123,7 +123,8 @@ impl ClientSide {
     pub fn steps_to_replan(&self, arrival: &Arrival, now: SimTime) -> Option<SimTime> {
         let LegTimes { downloaded, computed, .. } = arrival.way;
         let latency = self.latency(arrival.request.asked.client);
-        (downloaded < SimTime::NEVER && now < computed)
+        // A connection that is lost stays so, though the client sees it only a latency later.
+        (arrival.lost.is_none() && downloaded < SimTime::NEVER && now < computed)
             .then(|| downloaded.before(latency).unwrap_or(SimTime::ZERO))
     }
 }
@@ -133,8 +134,8 @@ pub fn update_received(arrival: &mut Arrival, now: SimTime) {
     arrival.way.arrives = now;
 }
 
-/// No step fits: the client ends its round at `now` without an update.
-pub fn give_up(arrival: &mut Arrival, now: SimTime) {
-    arrival.way = LegTimes::without_step(now);
-    arrival.leg = Leg::Compute;
+/// No step fits: the client ends its round at `now` in this leg, without an update.
+pub fn give_up(arrival: &mut Arrival, now: SimTime, leg: Leg) {
+    arrival.way = LegTimes::without_step(now, leg);
+    arrival.leg = leg;
 }

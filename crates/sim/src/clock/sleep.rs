@@ -1,6 +1,6 @@
 //! The clock that everybody shares, and the futures it hands out.
 
-use super::timers::{Key, Timers};
+use super::timers::{InstantPart, Key, Timers};
 use super::{SimTime, Span};
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -65,21 +65,31 @@ impl Clock {
 
     /// Sleeps until `at`. Sleepers of one instant wake in the order of their first poll.
     pub fn sleep_until(&self, at: SimTime) -> Sleep {
-        self.sleep(at, false)
+        self.sleep(at, InstantPart::Arrivals)
+    }
+
+    /// Sleeps until everything that arrives at `at` has arrived: what is lost at an instant is lost after
+    /// that.
+    pub fn sleep_until_losses_of(&self, at: SimTime) -> Sleep {
+        self.sleep(at, InstantPart::Losses)
     }
 
     /// Sleeps until everything that is due at `at` has happened.
     pub fn sleep_until_end_of(&self, at: SimTime) -> Sleep {
-        self.sleep(at, true)
+        self.sleep(at, InstantPart::End)
     }
 
-    fn sleep(&self, at: SimTime, end_of_instant: bool) -> Sleep {
+    fn sleep(&self, at: SimTime, part: InstantPart) -> Sleep {
         match &self.0 {
             Kind::Virtual(timers) => {
-                Sleep(Waiting::Virtual { timers: timers.clone(), at, end_of_instant, key: None })
+                Sleep(Waiting::Virtual { timers: timers.clone(), at, part, key: None })
             }
             Kind::Wall(wall) => {
-                let grace = if end_of_instant { WALL_GRACE } else { Duration::ZERO };
+                let grace = match part {
+                    InstantPart::Arrivals => Duration::ZERO,
+                    InstantPart::Losses => WALL_GRACE / 2,
+                    InstantPart::End => WALL_GRACE,
+                };
                 let until = (wall.real(at) + grace).into();
                 Sleep(Waiting::Wall(Box::pin(tokio::time::sleep_until(until))))
             }
@@ -127,7 +137,7 @@ impl Wall {
 pub struct Sleep(Waiting);
 
 enum Waiting {
-    Virtual { timers: Rc<RefCell<Timers>>, at: SimTime, end_of_instant: bool, key: Option<Key> },
+    Virtual { timers: Rc<RefCell<Timers>>, at: SimTime, part: InstantPart, key: Option<Key> },
     Wall(Pin<Box<tokio::time::Sleep>>),
 }
 
@@ -136,10 +146,10 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.get_mut().0 {
-            Waiting::Virtual { timers, at, end_of_instant, key } => {
+            Waiting::Virtual { timers, at, part, key } => {
                 let mut timers = timers.borrow_mut();
                 match *key {
-                    None => *key = Some(timers.ask(*at, *end_of_instant, cx.waker().clone())),
+                    None => *key = Some(timers.ask(*at, *part, cx.waker().clone())),
                     Some(asked) if timers.has_fired(asked) => {
                         *key = None;
                         return Poll::Ready(());
@@ -175,18 +185,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs tasks that sleep until the given instants (true: until the end of it) and returns
-    /// the order in which they woke, with the time each saw.
-    fn wake_order(sleeps: &[(u64, bool)]) -> Vec<(usize, u64)> {
+    const ARRIVES: InstantPart = InstantPart::Arrivals;
+    const IS_LOST: InstantPart = InstantPart::Losses;
+    const ENDS: InstantPart = InstantPart::End;
+
+    /// Runs tasks that sleep until the given parts of instants and returns the order in which they
+    /// woke, with the time each saw.
+    fn wake_order(sleeps: &[(u64, InstantPart)]) -> Vec<(usize, u64)> {
         let clock = Clock::virtual_time();
         let runtime =
             tokio::runtime::Builder::new_current_thread().on_thread_park(advance).build().unwrap();
         let woken = Rc::new(RefCell::new(Vec::new()));
         let local = tokio::task::LocalSet::new();
-        for (i, &(at, end)) in sleeps.iter().enumerate() {
+        for (i, &(at, part)) in sleeps.iter().enumerate() {
             let (clock, woken) = (clock.clone(), woken.clone());
             local.spawn_local(async move {
-                clock.sleep(SimTime::from_nanos(at), end).await;
+                clock.sleep(SimTime::from_nanos(at), part).await;
                 woken.borrow_mut().push((i, clock.now().nanos()));
             });
         }
@@ -195,16 +209,23 @@ mod tests {
     }
 
     #[test]
-    fn ties_wake_in_the_order_asked_and_ends_of_instants_last() {
-        let order =
-            wake_order(&[(5, true), (5, false), (3, false), (5, false), (3, true), (4, false)]);
-        assert_eq!(order, [(2, 3), (4, 3), (5, 4), (1, 5), (3, 5), (0, 5)]);
+    fn ties_wake_in_the_order_asked_part_by_part() {
+        let order = wake_order(&[
+            (5, ENDS),
+            (5, ARRIVES),
+            (3, ARRIVES),
+            (5, IS_LOST),
+            (5, ARRIVES),
+            (3, ENDS),
+            (4, ARRIVES),
+        ]);
+        assert_eq!(order, [(2, 3), (5, 3), (6, 4), (1, 5), (4, 5), (3, 5), (0, 5)]);
     }
 
     #[test]
     fn instants_a_nanosecond_apart_are_different_instants() {
         let far = u64::MAX - 1;
-        assert_eq!(wake_order(&[(far + 1, false), (far, false)]), [(1, far), (0, far + 1)]);
+        assert_eq!(wake_order(&[(far + 1, ARRIVES), (far, ARRIVES)]), [(1, far), (0, far + 1)]);
     }
 
     #[test]
@@ -257,8 +278,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn time_never_goes_back(sleeps in proptest::collection::vec((0u64..50, any::<bool>()), 1..200)) {
-            let order = wake_order(&sleeps);
+        fn time_never_goes_back(sleeps in proptest::collection::vec((0u64..50, 0usize..3), 1..200)) {
+            let parts = [ARRIVES, IS_LOST, ENDS];
+            let asked: Vec<_> = sleeps.iter().map(|(at, part)| (*at, parts[*part])).collect();
+            let order = wake_order(&asked);
             prop_assert_eq!(order.len(), sleeps.len());
             for (i, now) in &order {
                 prop_assert_eq!(sleeps[*i].0, *now);

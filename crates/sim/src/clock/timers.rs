@@ -18,8 +18,27 @@ pub(super) struct Key {
     order: u64,
 }
 
-/// Set in `order` for entries that wake after all others of their instant.
-const END_OF_INSTANT: u64 = 1 << 63;
+/// The parts of an instant, in the order in which they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InstantPart {
+    /// What arrives.
+    Arrivals,
+    /// What is lost: a transfer that completes at this instant still counts.
+    Losses,
+    /// What decides on all of that.
+    End,
+}
+
+impl InstantPart {
+    /// Set in `order`, so that those of a later part wake later.
+    const fn bits(self) -> u64 {
+        match self {
+            InstantPart::Arrivals => 0,
+            InstantPart::Losses => 1 << 62,
+            InstantPart::End => 1 << 63,
+        }
+    }
+}
 
 struct TimerEntry {
     key: Key,
@@ -51,9 +70,9 @@ impl Timers {
     }
 
     /// Puts a sleeper in line.
-    pub(super) fn ask(&mut self, at: SimTime, end_of_instant: bool, waker: Waker) -> Key {
+    pub(super) fn ask(&mut self, at: SimTime, part: InstantPart, waker: Waker) -> Key {
         self.asked += 1;
-        let order = if end_of_instant { self.asked | END_OF_INSTANT } else { self.asked };
+        let order = self.asked | part.bits();
         // Who asks for the past is woken now: the clock never goes back.
         let key = Key { at: at.max(self.now), order };
         self.heap.push(TimerEntry { key, waker });
@@ -185,7 +204,12 @@ mod tests {
                 let now = timers.now().nanos();
                 for i in 0..asks as u64 {
                     let at = SimTime::from_nanos(now + (i * 7919) % (spread + 1));
-                    model.push(timers.ask(at, i % 5 == 0, Waker::noop().clone()));
+                    let part = match i % 5 {
+                        0 => InstantPart::End,
+                        1 => InstantPart::Losses,
+                        _ => InstantPart::Arrivals,
+                    };
+                    model.push(timers.ask(at, part, Waker::noop().clone()));
                 }
                 model.sort_by(|a, b| b.cmp(a));
                 for _ in 0..pops.min(model.len()) {

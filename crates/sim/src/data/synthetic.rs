@@ -3,6 +3,10 @@
 //! Per client: u ~ N(0, α) and B ~ N(0, β) (standard deviations); W (features × classes) and b
 //! with entries N(u, 1); feature means v_j ~ N(B, 1); samples x ~ N(v, diag(j^−1.2)) and labels
 //! y = argmax(Wᵀx + b). Shuffled, then the first 90 % train and the rest test.
+//!
+//! u is added to every entry of W and b, so it moves the scores of all classes alike and changes no label:
+//! α does nothing, in the original generator neither. The clients' models differ because each draws its
+//! own W. How much they do, [`SyntheticConfig::model_difference`] says.
 
 use super::{Shard, Shards};
 use crate::random::{Dist, Purpose, Stream, stream};
@@ -15,6 +19,9 @@ pub struct SyntheticConfig {
     pub alpha: f64,
     /// Standard deviation of the clients' feature means B_i.
     pub beta: f64,
+    /// From 0, one W for all clients, to 1, each its own as in the original: W_i − u_i is
+    /// √(1 − difference²) times a common one plus difference times an own one.
+    pub model_difference: f64,
     /// Features per sample.
     pub features: usize,
     /// Classes.
@@ -46,12 +53,13 @@ impl SyntheticConfig {
     /// Draws the problem.
     pub fn init(&self, seed: u64, clients: usize) -> Shards {
         let mut test = Shard::default();
+        let common = self.common_weights(seed);
         let train = (0..clients as u64)
             .map(|client| {
                 let split = self.split(seed, client);
                 let mut rng = stream(seed, Purpose::Data, client, 0);
                 // Samples of a client are independent, so any cut is as good as a shuffled one.
-                let model = LocalModel::draw(self, &mut rng);
+                let model = LocalModel::draw(self, &common, &mut rng);
                 model.samples(split.test, &mut rng, &mut test);
                 let mut train = Shard::default();
                 model.samples(split.train, &mut rng, &mut train);
@@ -59,6 +67,19 @@ impl SyntheticConfig {
             })
             .collect();
         Shards { features: self.features, classes: self.classes, train, test }
+    }
+}
+
+impl SyntheticConfig {
+    /// What the clients' models have in common; empty if that is nothing.
+    fn common_weights(&self, seed: u64) -> Vec<f64> {
+        if self.model_difference == 1.0 {
+            return Vec::new();
+        }
+        // Round 2 of the stream of client 0: 0 and 1 hold its own data and sizes.
+        let mut rng = stream(seed, Purpose::Data, 0, 2);
+        let part = (1.0 - self.model_difference.powi(2)).sqrt();
+        (0..(self.features + 1) * self.classes).map(|_| part * normal(&mut rng)).collect()
     }
 }
 
@@ -72,11 +93,14 @@ struct LocalModel {
 }
 
 impl LocalModel {
-    fn draw(config: &SyntheticConfig, rng: &mut Stream) -> Self {
+    fn draw(config: &SyntheticConfig, common: &[f64], rng: &mut Stream) -> Self {
         let u = config.alpha * normal(rng);
         let b = config.beta * normal(rng);
-        let weights =
+        let mut weights: Vec<f64> =
             (0..(config.features + 1) * config.classes).map(|_| u + normal(rng)).collect();
+        for (weight, common) in weights.iter_mut().zip(common) {
+            *weight = u + common + config.model_difference * (*weight - u);
+        }
         let means = (0..config.features).map(|_| b + normal(rng)).collect();
         // Σ is diagonal with Σ_jj = j^−1.2, so the standard deviation is j^−0.6.
         let stds = (1..=config.features).map(|j| (j as f64).powf(-0.6)).collect();
@@ -131,7 +155,7 @@ mod tests {
     fn config(alpha: f64, beta: f64) -> SyntheticConfig {
         let shape = Shape::Lognormal { median: 54.6, sigma: 2.0 };
         let size = Dist { shape, plus: 50.0, min: None, max: Some(2000.0) };
-        SyntheticConfig { alpha, beta, features: 60, classes: 10, size }
+        SyntheticConfig { alpha, beta, model_difference: 1.0, features: 60, classes: 10, size }
     }
 
     fn mean_and_std(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -185,6 +209,45 @@ mod tests {
         for (shard, n) in data.train.iter().zip(&sizes) {
             assert_eq!(shard.y.len(), *n as usize);
         }
+    }
+
+    /// u moves all scores of a sample alike.
+    #[test]
+    fn alpha_changes_no_label() {
+        let [without, with] = [0.0, 5.0].map(|alpha| config(alpha, 1.0).init(6, 20));
+        for (one, other) in without.train.iter().zip(&with.train) {
+            let same = one.y.iter().zip(&other.y).filter(|(one, other)| one == other).count();
+            // But for scores that rounding cannot tell apart.
+            assert!(one.y.len() - same <= one.y.len() / 1000, "{same} of {}", one.y.len());
+        }
+    }
+
+    /// How often the labels of two clients' models agree on the same samples: always with one model for
+    /// all, by chance with models of their own, and in between in between.
+    #[test]
+    fn the_difference_is_that_of_the_clients_models() {
+        let agreement = |model_difference: f64| {
+            let synthetic = SyntheticConfig { model_difference, ..config(1.0, 0.0) };
+            let common = synthetic.common_weights(3);
+            let label = |client: u64, x: &[f64]| {
+                let mut rng = stream(3, Purpose::Data, client, 0);
+                let model = LocalModel::draw(&synthetic, &common, &mut rng);
+                let scores = (0..10).map(|class| {
+                    let row = |j: usize| model.weights[j * 10 + class];
+                    row(60) + x.iter().enumerate().map(|(j, x)| row(j) * x).sum::<f64>()
+                });
+                argmax(&scores.collect::<Vec<_>>())
+            };
+            let mut rng = stream(9, Purpose::Data, 0, 0);
+            let agree = (0..400).filter(|_| {
+                let x: Vec<f64> = (0..60).map(|_| normal(&mut rng)).collect();
+                label(1, &x) == label(2, &x)
+            });
+            agree.count() as f64 / 400.0
+        };
+        let [same, near, own] = [0.0, 0.3, 1.0].map(agreement);
+        assert!(same > 0.99 && own < 0.25, "{same} {own}");
+        assert!((0.4..0.95).contains(&near), "{near}");
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Two states that alternate at random: there and away, undisturbed and slowed down.
 
 use crate::clock::{SimTime, Span};
-use crate::random::{Dist, Purpose, stream};
+use crate::random::{Dist, Purpose, Shape, TimeLeft, stream};
 use rand::RngExt;
 
-/// Cycles among which a run begins: long periods are more likely to be met than short ones, and
-/// this many make the difference to the true law of the first period small.
-const CYCLES: usize = 16;
+/// No period is shorter than a nanosecond, so that time moves on, or as long as the clock.
+const BOUNDS: (f64, f64) = (1.0, 9e18);
 
 /// How long each of two states lasts, in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternation {
     purpose: Purpose,
-    off: Dist,
     on: Dist,
+    off: Dist,
+    /// What is left of a period in each state at a random moment.
+    left: Box<[TimeLeft; 2]>,
 }
 
 /// One period of an alternation. The next can always be drawn from it: nothing else is kept.
@@ -29,27 +30,37 @@ pub struct Episode {
 impl Alternation {
     /// An alternation whose draws are for `purpose`.
     pub fn new(purpose: Purpose, on: Dist, off: Dist) -> Self {
-        Alternation { purpose, on, off }
+        let left = [&on, &off].map(|dist| TimeLeft::new(dist, BOUNDS.0, BOUNDS.1));
+        Alternation { purpose, on, off, left: Box::new(left) }
     }
 
-    /// How `client` finds it when the run begins: at a uniformly drawn moment of some cycles.
+    /// How `client` finds it when the run begins, as if it had gone on for ever: in either state for as
+    /// large a part of the clients as of the time.
     pub fn first(&self, seed: u64, client: u64) -> Episode {
         let mut rng = stream(seed, self.purpose, client, 0);
-        let mut periods = [0u64; 2 * CYCLES];
-        for pair in periods.chunks_exact_mut(2) {
-            pair[0] = nanos(self.on.sample(&mut rng));
-            pair[1] = nanos(self.off.sample(&mut rng));
-        }
-        let whole: f64 = periods.iter().map(|period| *period as f64).sum();
-        let mut at = rng.random::<f64>() * whole;
-        for (i, period) in periods.iter().enumerate() {
-            if at < *period as f64 {
-                let left = ((*period as f64 - at) as u64).clamp(1, *period);
-                return Episode { on: i % 2 == 0, until: SimTime::from_nanos(left), index: 0 };
-            }
-            at -= *period as f64;
-        }
-        Episode { on: false, until: SimTime::from_nanos(periods[2 * CYCLES - 1]), index: 0 }
+        let [on, off] = &*self.left;
+        let is_on = rng.random::<f64>() * (on.mean() + off.mean()) < on.mean();
+        let left = if is_on { on } else { off }.sample(&mut rng);
+        Episode { on: is_on, until: SimTime::from_nanos(nanos(left.ceil())), index: 0 }
+    }
+
+    /// The part of the time that is on.
+    pub fn part_on(&self) -> f64 {
+        self.left[0].mean() / self.mean_cycle()
+    }
+
+    /// How long both states last together, on average, in nanoseconds.
+    pub fn mean_cycle(&self) -> f64 {
+        self.left[0].mean() + self.left[1].mean()
+    }
+
+    /// How long both states last together, in nanoseconds, if that is always the same.
+    pub fn fixed_cycle(&self) -> Option<u64> {
+        let [on, off] = [&self.on, &self.off].map(|dist| match dist.shape {
+            Shape::Fixed(value) => Some(nanos(dist.bounded(value))),
+            _ => None,
+        });
+        on?.checked_add(off?)
     }
 
     /// The period after `episode`. One that would end after the clock does never ends.
@@ -71,15 +82,13 @@ impl Alternation {
     }
 }
 
-/// At least a nanosecond, so that time moves on, and less than the clock.
 fn nanos(drawn: f64) -> u64 {
-    drawn.clamp(1.0, 9e18) as u64
+    drawn.clamp(BOUNDS.0, BOUNDS.1) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Shape;
 
     fn alternation(on: Shape, off: Shape) -> Alternation {
         let dist = |shape| Dist { shape, plus: 0.0, min: None, max: None };
@@ -109,6 +118,18 @@ mod tests {
                 assert!((part - 1.0 / 3.0).abs() < 0.035, "{law:?} at {at}: {part}");
             }
         }
+    }
+
+    /// Off periods that are rarely very long: a long time must pass before their share of the time
+    /// shows, but a run begins with it.
+    #[test]
+    fn rare_long_periods_count_from_the_start() {
+        let median = 10e9;
+        let off = Shape::Lognormal { median, sigma: 2.0 };
+        let law = alternation(Shape::Fixed(median * 2f64.exp()), off);
+        let n = 40_000;
+        let on = (0..n).filter(|client| law.first(1, *client).on).count() as f64 / n as f64;
+        assert!((on - 0.5).abs() < 0.01, "{on}");
     }
 
     #[test]

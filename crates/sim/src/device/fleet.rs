@@ -7,6 +7,7 @@ mod tests;
 
 use super::class::{ClassConfig, Thermal};
 use super::episodes::Alternation;
+use super::link_rate::LinkRate;
 use super::speed_profile::{Effort, SteadyInterval, TraceCursor};
 use super::trace_store::TraceStore;
 use super::varying::Direction;
@@ -230,6 +231,7 @@ impl Fleet {
     /// What a client's device is like when nothing else is said.
     pub fn nominal(&self, client: u32) -> SteadyInterval {
         let Wire { up, down, .. } = self.wires[client as usize];
+        let (up, down) = (LinkRate::bps(up), LinkRate::bps(down));
         SteadyInterval { step: self.devices[client as usize].step, up, down, until: SimTime::NEVER }
     }
 }

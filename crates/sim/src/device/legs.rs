@@ -53,12 +53,14 @@ pub struct LegTimes {
     pub arrives: SimTime,
     /// Local steps made.
     pub tau: u64,
+    /// How far it has come then: [`Leg::Done`], unless it gives up or is lost.
+    pub ends: Leg,
 }
 
 impl LegTimes {
-    /// Of a client that ends its round at `at` without a step.
-    pub fn without_step(at: SimTime) -> LegTimes {
-        LegTimes { downloaded: at, computed: at, arrives: at, tau: 0 }
+    /// Of a client that ends its round at `at` without a step, in this leg.
+    pub fn without_step(at: SimTime, ends: Leg) -> LegTimes {
+        LegTimes { downloaded: at, computed: at, arrives: at, tau: 0, ends }
     }
 
     /// The way of a client that is lost at `end`, before it is back: what it has done is lost too.
@@ -69,13 +71,14 @@ impl LegTimes {
             computed: computed.min(end),
             arrives: end,
             tau: 0,
+            ends: self.leg(end),
         }
     }
 
     /// Where on its way it is at `at`.
     pub fn leg(&self, at: SimTime) -> Leg {
         match self {
-            way if at >= way.arrives => Leg::Done,
+            way if at >= way.arrives => way.ends,
             way if at >= way.computed => Leg::Upload,
             way if at >= way.downloaded => Leg::Compute,
             _ => Leg::Download,
@@ -115,10 +118,13 @@ impl RoundTask {
     pub fn legs(&self, ends: &mut impl LegEnds) -> Result<(LegTimes, bool), TimeOverflow> {
         assert!(self.steps.is_some() || self.due.is_some(), "a round ends somewhere");
         match ends.download(self.start)? {
-            Transfer::Broken(at) if self.due.is_none_or(|due| at < due) => {
-                Ok((LegTimes::without_step(at), true))
+            Transfer::Through(downloaded) => self.legs_after_download(ends, downloaded),
+            Transfer::Broken(at) => {
+                // A client that is due before it sees the loss gives up like any other.
+                let gives_up = self.due.filter(|due| *due <= at);
+                let end = gives_up.unwrap_or(at);
+                Ok((LegTimes::without_step(end, Leg::Download), gives_up.is_none()))
             }
-            download => self.legs_after_download(ends, download.end()),
         }
     }
 
@@ -133,12 +139,16 @@ impl RoundTask {
         if tau == 0 {
             // No step fits: it gives up when it sees that, and when the round is over at the
             // latest, in the middle of its download if need be.
-            let end = self.due.map_or(downloaded, |due| downloaded.min(due));
-            return Ok((LegTimes::without_step(end), false));
+            let (end, leg) = match self.due.filter(|due| *due < downloaded) {
+                Some(due) => (due, Leg::Download),
+                None => (downloaded, Leg::Compute),
+            };
+            return Ok((LegTimes::without_step(end, leg), false));
         }
         let upload = ends.upload(computed)?;
         let broken = matches!(upload, Transfer::Broken(_));
-        Ok((LegTimes { downloaded, computed, arrives: upload.end(), tau }, broken))
+        let ends = if broken { Leg::Upload } else { Leg::Done };
+        Ok((LegTimes { downloaded, computed, arrives: upload.end(), tau, ends }, broken))
     }
 }
 
@@ -190,11 +200,12 @@ mod tests {
     #[test]
     fn each_leg_begins_where_the_one_before_ends() {
         let mut ends = answers(Transfer::Through(at(110)), 3, Transfer::Through(at(150)));
-        let way = LegTimes { downloaded: at(110), computed: at(130), arrives: at(150), tau: 3 };
+        let (downloaded, computed, arrives) = (at(110), at(130), at(150));
+        let way = LegTimes { downloaded, computed, arrives, tau: 3, ends: Leg::Done };
         assert_eq!(task(None).legs(&mut ends), Ok((way, false)));
         assert_eq!(ends.began, [at(110)], "it begins to compute once, when it has its model");
         ends.upload = Transfer::Broken(at(140));
-        let broken = LegTimes { arrives: at(140), ..way };
+        let broken = LegTimes { arrives: at(140), ends: Leg::Upload, ..way };
         assert_eq!(task(None).legs(&mut ends), Ok((broken, true)));
     }
 
@@ -202,16 +213,22 @@ mod tests {
     fn without_a_step_the_round_ends_with_the_download_or_when_it_is_due() {
         let mut ends = answers(Transfer::Through(at(110)), 0, Transfer::Through(at(150)));
         let ends_at = |due, ends: &mut Fixed| task(due).legs(ends).unwrap();
-        assert_eq!(ends_at(None, &mut ends), (LegTimes::without_step(at(110)), false));
-        assert_eq!(ends_at(Some(105), &mut ends), (LegTimes::without_step(at(105)), false));
+        let gives_up = |nanos, leg| (LegTimes::without_step(at(nanos), leg), false);
+        assert_eq!(ends_at(None, &mut ends), gives_up(110, Leg::Compute));
+        assert_eq!(ends_at(Some(110), &mut ends), gives_up(110, Leg::Compute));
+        assert_eq!(ends_at(Some(105), &mut ends), gives_up(105, Leg::Download));
     }
 
     #[test]
     fn a_connection_that_breaks_during_the_download_ends_the_round_unless_it_is_due_before() {
         let mut ends = answers(Transfer::Broken(at(110)), 0, Transfer::Through(at(150)));
         let ends_at = |due, ends: &mut Fixed| task(due).legs(ends).unwrap();
-        assert_eq!(ends_at(None, &mut ends), (LegTimes::without_step(at(110)), true));
+        let lost = (LegTimes::without_step(at(110), Leg::Download), true);
+        assert_eq!(ends_at(None, &mut ends), lost);
         assert!(ends.began.is_empty());
-        assert_eq!(ends_at(Some(110), &mut ends), (LegTimes::without_step(at(110)), false));
+        for due in [109, 110] {
+            let gives_up = (LegTimes::without_step(at(due), Leg::Download), false);
+            assert_eq!(ends_at(Some(due), &mut ends), gives_up);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Everybody's comings and goings stand in one queue, each client with its next only, so that a
 //! moment costs what changes in it and not a look at everyone.
 
+mod outlook;
 mod recorded;
 
 use super::episodes::{Alternation, Episode};
@@ -210,6 +211,20 @@ impl Presence {
         }
     }
 
+    /// Whether a client may come: clients come and go by themselves, or an absence that holds now has an
+    /// end. Absences that are still to begin bring no client.
+    pub fn may_come(&self) -> bool {
+        !self.queue.is_empty() || self.awaits_an_end()
+    }
+
+    /// Whether an absence that holds now has an end.
+    fn awaits_an_end(&self) -> bool {
+        let ends = |(_, begins, index): &(SimTime, bool, usize)| {
+            !begins && self.absences[*index].from <= self.now
+        };
+        self.turns.iter().any(|Reverse(turn)| ends(turn))
+    }
+
     /// Who is here now.
     pub fn is_here(&self, client: u32) -> bool {
         self.clients[client as usize].is_here()
@@ -282,8 +297,8 @@ impl Presence {
             let client = *client;
             self.queue.pop();
             let state = self.clients[client as usize];
-            if state.gone > 0 {
-                // Nobody sees its comings and goings: they are made up for if it returns.
+            if state.absences > 0 {
+                // Its comings and goings have no effect: they are made up for when it returns.
                 return;
             }
             let cursor = self.after(client, &state);
@@ -309,13 +324,13 @@ impl Presence {
                 (absences, gone) = (absences - 1, gone - u16::from(for_good));
                 self.remaining += usize::from(for_good && gone == 0);
             }
-            let returns = state.gone > 0 && gone == 0;
+            let returns = state.absences > 0 && absences == 0;
             let cursor = if returns { self.caught_up(client) } else { state.cursor };
             self.set(client, ClientState { absences, gone, cursor, ..state }, changed);
         }
     }
 
-    /// The cursor of a client that may have been gone: what it has missed is over.
+    /// The cursor of a client that the script kept away: what it has missed is over.
     fn caught_up(&mut self, client: u32) -> Cursor {
         let mut state = self.clients[client as usize];
         if state.cursor.until() > self.now {

@@ -2,6 +2,7 @@
 
 use super::class::Repeat;
 use super::episodes::{Alternation, Episode};
+use super::link_rate::LinkRate;
 use super::recording::Compute;
 use super::script::Happening;
 use super::trace_store::Point;
@@ -16,10 +17,10 @@ pub const NO_LIMIT: u64 = u64::MAX;
 pub struct SteadyInterval {
     /// An undisturbed local step.
     pub step: Span,
-    /// Bits per second to the server; [`NO_LIMIT`], or 0 while there is no connection.
-    pub up: u64,
-    /// Bits per second from the server.
-    pub down: u64,
+    /// The link to the server.
+    pub up: LinkRate,
+    /// The link from the server.
+    pub down: LinkRate,
     /// When something may change; [`SimTime::NEVER`] if nothing will.
     pub until: SimTime,
 }
@@ -150,9 +151,9 @@ impl<'a> SpeedProfile<'a> {
         self
     }
 
-    /// Bits per second in one direction at `at`, which never goes back, and when that may change.
+    /// The link in one direction at `at`, which never goes back, and when it may change.
     /// Slow episodes do not concern links, and what is cut off for good does not change.
-    pub fn link(&mut self, direction: Direction, at: SimTime) -> (u64, SimTime) {
+    pub fn link(&mut self, direction: Direction, at: SimTime) -> (LinkRate, SimTime) {
         let cut = self.script.iter().any(|happening| {
             let part = match direction {
                 Direction::Down => happening.down,
@@ -162,7 +163,7 @@ impl<'a> SpeedProfile<'a> {
             part == 0.0 && for_good && happening.whom.has(self.client)
         });
         if cut {
-            return (0, SimTime::NEVER);
+            return (LinkRate::NONE, SimTime::NEVER);
         }
         let slowdown = self.slowdown.take();
         let interval = self.interval(at);
@@ -180,8 +181,8 @@ impl<'a> SpeedProfile<'a> {
             if let Some(compute) = point.compute {
                 interval.step = nearest(self.effort.step(compute));
             }
-            interval.up = point.up.unwrap_or(interval.up);
-            interval.down = point.down.unwrap_or(interval.down);
+            interval.up = point.up.map_or(interval.up, LinkRate::bps);
+            interval.down = point.down.map_or(interval.down, LinkRate::bps);
         }
         if let Some((law, factor, episode)) = &mut self.slowdown {
             *episode = law.at(self.seed, u64::from(self.client), *episode, at);
@@ -201,8 +202,8 @@ impl<'a> SpeedProfile<'a> {
         if slow != 1.0 {
             interval.step = nearest(interval.step.nanos() as f64 * slow);
         }
-        interval.up = scaled(interval.up, up);
-        interval.down = scaled(interval.down, down);
+        interval.up = interval.up.times(up);
+        interval.down = interval.down.times(down);
         interval
     }
 }
@@ -210,12 +211,4 @@ impl<'a> SpeedProfile<'a> {
 /// The nearest whole nanosecond, at least one; what is longer than the clock overflows later.
 fn nearest(nanos: f64) -> Span {
     Span::from_nanos_f64(nanos.max(1.0)).unwrap_or(Span::from_nanos(u64::MAX))
-}
-
-fn scaled(rate: u64, factor: f64) -> u64 {
-    match (rate, factor) {
-        (_, 1.0) => rate,
-        (NO_LIMIT, factor) if factor > 0.0 => NO_LIMIT,
-        (rate, factor) => (rate as f64 * factor).round() as u64,
-    }
 }

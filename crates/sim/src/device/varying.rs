@@ -5,8 +5,9 @@
 //! speed it has now, that step and the upload would fit before it is due. If things get worse it
 //! may come late, as in life; if they stay as they are, it never does.
 
+use super::link_rate::LinkRate;
 use super::pace::scaled;
-use super::speed_profile::{NO_LIMIT, SpeedProfile, SteadyInterval};
+use super::speed_profile::{SpeedProfile, SteadyInterval};
 use super::{LegEnds, Pace, Payload, RoundTask, Thermal};
 use crate::clock::{SimTime, Span, TimeOverflow};
 
@@ -24,8 +25,8 @@ pub enum Direction {
 }
 
 impl SteadyInterval {
-    /// Bits per second in one direction.
-    pub fn rate(&self, direction: Direction) -> u64 {
+    /// The link in one direction.
+    pub fn rate(&self, direction: Direction) -> LinkRate {
         match direction {
             Direction::Down => self.down,
             Direction::Up => self.up,
@@ -58,24 +59,20 @@ pub fn transfer(
     from: SimTime,
     bits: u64,
 ) -> Result<Transfer, TimeOverflow> {
-    // In bits per second times nanoseconds, so that every interval takes off a whole number.
-    let mut left = u128::from(bits) * 1_000_000_000;
+    // In units that every interval takes off a whole number of.
+    let mut left = LinkRate::work(bits);
     let mut now = from;
     loop {
         let (rate, until) = profile.link(direction, now);
-        let needed = match (left, rate) {
-            (0, _) | (_, NO_LIMIT) => 0,
-            (_, 0) => u64::MAX,
-            (left, rate) => u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX),
-        };
-        let here = until.since(now).nanos();
-        if needed <= here && needed < u64::MAX {
-            return now.after(Span::from_nanos(needed)).map(Transfer::Through);
+        let here = until.since(now);
+        if let Some(needed) = rate.time_for(left).filter(|needed| *needed <= here) {
+            return now.after(needed).map(Transfer::Through);
         }
         if until == SimTime::NEVER {
-            return if rate == 0 { Ok(Transfer::Broken(now)) } else { Err(TimeOverflow) };
+            let is_gone = rate == LinkRate::NONE;
+            return if is_gone { Ok(Transfer::Broken(now)) } else { Err(TimeOverflow) };
         }
-        left = left.saturating_sub(u128::from(rate) * u128::from(here));
+        left = left.saturating_sub(rate.carries(here));
         now = until;
     }
 }
@@ -123,7 +120,7 @@ pub struct DeviceView<'a, 'b> {
     /// What travels.
     pub payload: Payload,
     /// The most of the server's link that it can count on for its upload.
-    pub share: u64,
+    pub share: LinkRate,
 }
 
 impl LegEnds for DeviceView<'_, '_> {
@@ -178,13 +175,12 @@ impl DeviceView<'_, '_> {
 
     /// How long the upload would take as things are; `None` without a connection.
     fn expected_upload(&self, interval: &SteadyInterval) -> Option<Span> {
-        let nanos = match interval.up.min(self.share) {
-            0 => return None,
-            NO_LIMIT => 0,
-            rate => (u128::from(self.payload.up) * 1_000_000_000).div_ceil(u128::from(rate)),
+        let longest = Span::from_nanos(u64::MAX);
+        let upload = match interval.up.min(self.share) {
+            LinkRate::NONE => return None,
+            rate => rate.time_for(LinkRate::work(self.payload.up)).unwrap_or(longest),
         };
-        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
-        Some(self.latency.plus(Span::from_nanos(nanos)).unwrap_or(Span::from_nanos(u64::MAX)))
+        Some(self.latency.plus(upload).unwrap_or(longest))
     }
 
     /// When a step ends that does not end before something changes.

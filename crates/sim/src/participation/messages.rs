@@ -41,8 +41,8 @@ pub struct Round {
 pub struct Request {
     /// Who, and how often it was drawn.
     pub asked: Asked,
-    /// How long it had been idle.
-    pub idle: Span,
+    /// How long it had been idle since it was last back; `None` if it takes part for the first time.
+    pub idle: Option<Span>,
     /// When it is sent off.
     pub at: SimTime,
     /// The steps it is to make; `None`: as many as the deadline allows.
@@ -86,9 +86,11 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Its way ends here, before it is back.
+    /// Its way ends here, before it is back. It may be there again later, even if it was about to see that
+    /// its connection is gone.
     pub fn halt(&mut self, now: SimTime, outcome: Outcome) {
         self.leg = self.way.leg(now);
+        self.cut_off = false;
         self.way = self.way.cut(now);
         (self.lost, self.change, self.accumulation) = (Some(outcome), None, 0.0);
     }

@@ -148,6 +148,15 @@ impl Close {
         }
     }
 
+    /// How many updates an aggregation counts, at most, where so many clients are asked at first.
+    pub fn counted(self, asked: usize) -> usize {
+        match self {
+            Close::First { first, .. } => first,
+            Close::Buffer(size) => size,
+            _ => asked,
+        }
+    }
+
     /// How many clients a round asks, if that is part of the policy.
     pub fn asked(self) -> Option<usize> {
         match self {

@@ -56,7 +56,6 @@ pub struct Selection {
     ties: Ties,
     /// Where the draw is over all clients: all of them, as if they were available.
     all: Option<Columns>,
-    p: Arc<[f64]>,
 }
 
 impl Selection {
@@ -68,6 +67,8 @@ impl Selection {
         p: Arc<[f64]>,
     ) -> Self {
         let clients = p.len();
+        let unbiased = config.rule.participation == Participation::Unbiased;
+        let all = unbiased.then(|| Columns::new(p, selector.needs()));
         Selection {
             seed,
             clients,
@@ -76,8 +77,7 @@ impl Selection {
             selector,
             participation: config.rule.participation,
             ties: config.close.character().ties,
-            all: None,
-            p,
+            all,
         }
     }
 
@@ -88,6 +88,9 @@ impl Selection {
 
     /// A participation ended.
     pub fn heard(&mut self, feedback: &Feedback) {
+        if let Some(all) = &mut self.all {
+            all.hear(feedback);
+        }
         self.selector.heard(feedback);
     }
 
@@ -98,11 +101,9 @@ impl Selection {
         now: SimTime,
         columns: &Columns,
     ) -> Result<Vec<Asked>, SelectionError> {
-        if self.participation != Participation::Unbiased {
+        let Some(all) = self.all.take() else {
             return self.choose(round, now, self.wanted, columns);
-        }
-        let all = self.all.take();
-        let all = all.unwrap_or_else(|| Columns::new(self.p.clone(), Needs::Availability));
+        };
         let asked = self.choose(round, now, self.wanted, &all);
         self.all = Some(all);
         let mut asked = asked?;

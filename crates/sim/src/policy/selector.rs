@@ -140,6 +140,18 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// How clients are drawn, where that is known beforehand.
+    pub fn drawing(self) -> Drawing {
+        match self {
+            Scheme::Uniform => Drawing::Uniform,
+            Scheme::BySize => Drawing::BySize,
+            Scheme::RoundRobin | Scheme::Oort(_) | Scheme::Tiers(_) => Drawing::Unknown,
+            Scheme::Plugin(drawing) => drawing,
+        }
+    }
+}
+
+impl Scheme {
     /// The built-in selector of this configuration, for clients with shares `p`; `None` for a plug-in.
     /// `profile` tells how long a client's round takes as far as is known beforehand; only schemes
     /// that profile clients ask.

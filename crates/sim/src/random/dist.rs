@@ -84,7 +84,8 @@ impl Dist {
         matches!(self.shape, Shape::Fixed(_))
     }
 
-    fn bounded(&self, raw: f64) -> f64 {
+    /// A draw of the shape, with `plus`, `min` and `max`.
+    pub fn bounded(&self, raw: f64) -> f64 {
         let value = raw + self.plus;
         let value = self.min.map_or(value, |min| value.max(min));
         self.max.map_or(value, |max| value.min(max))

@@ -9,9 +9,8 @@ use std::sync::Arc;
 /// No client is free only from the last nanosecond on.
 const ON_THE_WAY: SimTime = SimTime::NEVER;
 
-/// Comings and goings that a server waits for at most: if after so many there still are not enough
-/// clients, there never will be.
-const PATIENCE: usize = 20_000_000;
+/// Comings and goings that are looked at in one go: in between the run can be interrupted.
+const AT_ONCE: usize = 1 << 18;
 
 /// What is found by looking ahead for clients that can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +32,8 @@ pub struct Attendance {
     /// Since when each client has been free; [`ON_THE_WAY`] while it is not.
     free_since: Vec<SimTime>,
     free: usize,
+    /// Who has taken part before.
+    known: Vec<bool>,
     /// Who is there, who is on the way, and so who can be asked.
     columns: Columns,
     /// How long each client had been away when it was last sent off; empty if nobody ever is.
@@ -78,6 +79,7 @@ impl Attendance {
         Attendance {
             free_since: vec![SimTime::ZERO; clients],
             free: clients,
+            known: vec![false; clients],
             columns,
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
             today: None,
@@ -118,13 +120,18 @@ impl Attendance {
     /// Moves on to the first moment at which `wanted` can be asked, but not past `horizon`. For when
     /// nobody is on the way, so that nothing else happens meanwhile.
     pub fn advance_until(&mut self, wanted: usize, horizon: SimTime) -> Ahead {
+        let hopeless = self.presence.as_ref().is_some_and(|presence| presence.is_hopeless(wanted));
+        if hopeless && horizon == SimTime::NEVER {
+            return Ahead::Never;
+        }
         // If they never come the run is over before all of this: its accounts are of today.
         let today = self.presence.as_ref().map(|presence| {
             let clients = 0..self.free_since.len() as u32;
             clients.map(|client| presence.away(client)).collect()
         });
-        for _ in 0..PATIENCE {
-            let Some(next) = self.next_change() else {
+        let mut repeats = None;
+        for _ in 0..AT_ONCE {
+            let Some(next) = self.next_change().filter(|_| self.may_come()) else {
                 let some = self.candidates() > 0;
                 self.today = today.filter(|_| !some);
                 return if some { Ahead::NoMore(self.now()) } else { Ahead::Never };
@@ -132,13 +139,21 @@ impl Attendance {
             if next > horizon {
                 return Ahead::Later(next);
             }
+            if repeats.is_none() {
+                let period = self.presence.as_ref().and_then(Presence::repeats_after);
+                repeats = Some(period.and_then(|period| self.now().after(period).ok()));
+            }
+            // Where all of it happens again, nothing new is to be expected.
+            if horizon == SimTime::NEVER && repeats.flatten().is_some_and(|again| next > again) {
+                self.today = today;
+                return Ahead::Never;
+            }
             self.advance(next);
             if self.candidates() >= wanted {
                 return Ahead::Enough(next);
             }
         }
-        self.today = today;
-        Ahead::Never
+        Ahead::Later(self.now())
     }
 
     /// The moment it has moved on to.
@@ -181,6 +196,11 @@ impl Attendance {
         self.classes.clone()
     }
 
+    /// Whether anybody who is away may come.
+    pub fn may_come(&self) -> bool {
+        self.presence.as_ref().is_some_and(Presence::may_come)
+    }
+
     /// When somebody may come or go next.
     pub fn next_change(&self) -> Option<SimTime> {
         self.presence.as_ref()?.next_change()
@@ -211,6 +231,11 @@ impl Attendance {
         self.free_since[client as usize] == ON_THE_WAY
     }
 
+    /// How many are there, busy or not.
+    pub fn present(&self) -> usize {
+        self.presence.as_ref().map_or(self.free_since.len(), Presence::here)
+    }
+
     /// How many can be asked.
     pub fn candidates(&self) -> usize {
         self.columns.available_count()
@@ -231,8 +256,8 @@ impl Attendance {
         self.free_since.len() - self.free
     }
 
-    /// A client is sent off; how long it had been idle.
-    pub fn send_off(&mut self, client: u32, at: SimTime) -> Span {
+    /// A client is sent off; how long it had been idle since it was last back, if it ever was.
+    pub fn send_off(&mut self, client: u32, at: SimTime) -> Option<Span> {
         let (idle, offline) = self.rest(client, at);
         let account = &mut self.accounts[usize::from(self.classes[client as usize])];
         account.idle += u128::from(idle.nanos());
@@ -240,7 +265,7 @@ impl Attendance {
         self.free_since[client as usize] = ON_THE_WAY;
         self.free -= 1;
         self.columns.set_busy(client, true);
-        idle
+        std::mem::replace(&mut self.known[client as usize], true).then_some(idle)
     }
 
     /// A client is back, or lost.

@@ -22,15 +22,15 @@ impl Server {
             }
             let attendance = &self.attendance;
             let asked = self.selection.select(number, now, attendance.columns())?;
-            if asked.is_empty() && attendance.varies() {
-                // Everybody is drawn from, and nobody who was drawn is there: somebody may come.
+            if asked.is_empty() {
+                // Unbiased participation draws from all clients, and no client that was drawn can be asked:
+                // the round opens when one of them can.
                 return Ok(self.wait(now, attendance.next_change()));
             }
             asked
         };
         self.waited = self.waiting_since.take().map_or(Span::ZERO, |since| now.since(since));
-        // Somebody still on the way from an earlier round can be passed over, but a round with a
-        // deadline is not over because nobody could be asked: the server waits it out.
+        // Where clients are sent off one by one, the closing policy waits for an update in any case.
         let expected = asked.len().max(1);
         let Opened { deadline, wake } = self.closing.opened(&RoundOpened {
             round: number,
@@ -79,10 +79,14 @@ impl Server {
     }
 
     /// What to do about a round for which too few clients are there; `None` if they are enough.
+    ///
+    /// One rule for all scenarios: a round opens as soon as as many clients are there as it asks, and one
+    /// of them can be asked. Clients that are busy with an earlier round count as there, but are passed
+    /// over: to wait for stragglers is what closing early avoids.
     fn too_few(&mut self, now: SimTime) -> Option<Opening> {
         let attendance = &mut self.attendance;
         let wanted = self.selection.needed().min(attendance.remaining()).max(1);
-        if !attendance.varies() || attendance.candidates() >= wanted {
+        if attendance.present() >= wanted && attendance.candidates() > 0 {
             return None;
         }
         let until = if attendance.on_the_way() > 0 {
@@ -140,7 +144,7 @@ impl Server {
     /// Where clients are sent off one by one: whether nobody is on the way and nobody will come.
     pub fn is_deserted(&self) -> bool {
         let nobody = self.on_the_way() == 0 && self.attendance.candidates() == 0;
-        let for_good = self.attendance.remaining() == 0 || self.attendance.next_change().is_none();
+        let for_good = self.attendance.remaining() == 0 || !self.attendance.may_come();
         // A round that closes by itself is followed by another, which may bring clients.
         let more = self.wake.is_some() && self.schedule.brings_clients();
         nobody && for_good && !more && self.is_asynchronous()

@@ -24,7 +24,7 @@ impl Solver {
     /// constant gradient 1, divided by −η.
     pub fn accumulation(&self, tau: u64) -> f64 {
         let law = self.in_units_of_lr();
-        if law == Solver::sgd(1.0) {
+        if tau == 0 || law == Solver::sgd(1.0) {
             return tau as f64;
         }
         if let Some(accumulation) = law.long_accumulation(tau) {
@@ -56,6 +56,21 @@ impl Solver {
             }
         }
         least
+    }
+
+    /// After how many further steps a gradient counts against the change, if it ever does: then a has
+    /// negative entries, and Σ a_k is less than the norm ‖a‖₁.
+    pub fn first_negative_entry(&self) -> Option<u64> {
+        let law = self.in_units_of_lr();
+        if law.momentum == 0.0 || law.prox == 0.0 {
+            return None;
+        }
+        let mut state = law.step(1.0, (0.0, 0.0), 0.0, 1.0);
+        // Swings die out as √ρ per step, and the first one back is the widest.
+        (1..=100_000).find(|_| {
+            state = law.step(1.0, state, 0.0, 0.0);
+            -state.0 < -1e-12
+        })
     }
 
     /// The whole vector a after `tau` steps, in units of this law's own η.

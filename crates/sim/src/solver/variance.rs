@@ -3,8 +3,16 @@
 //!
 //! The three methods differ in what a client remembers. What they share is here: one vector per
 //! client that was ever heard, which survives the rounds in which it does not take part, and one
-//! vector for all. A client's state changes when its update is used, and only then: who arrives
-//! too late is as if it had not been asked, so server and client never disagree.
+//! vector for all. When they change, with rounds and without:
+//!
+//! - The client's own vector changes when its update is accepted: client and server can both work it
+//!   out then. VRLSGD's needs the new average, so it changes with the aggregation that uses the update.
+//! - The vector for all that clients are given changes with the aggregation.
+//! - An update that is not used changes nothing: who arrives too late is as if it had not been asked,
+//!   so server and client never disagree.
+//!
+//! An update is taken for what it was made with: the vectors that the client left with, even if its own
+//! has changed since (without rounds a client may be sent off again before an aggregation).
 //!
 //! Whatever the local law, a correction is one more constant gradient, so it moves a client by
 //! exactly −η‖a_i‖₁ times itself; `gain = η‖a_i‖₁` is all that is needed to take it out again.
@@ -96,14 +104,16 @@ pub struct Controls {
     p: Arc<[f64]>,
     shared: ControlVector,
     own: Vec<ControlVector>,
+    /// What the clients on their way left with of their own.
+    departed: Vec<ControlVector>,
     open: Open,
 }
 
 /// What is known of the open round, for what is known only when it closes.
 #[derive(Default)]
 struct Open {
-    /// Clients heard, and their gains.
-    heard: Vec<(u32, f64)>,
+    /// Clients heard, their gains, and what changes their own vectors besides the average.
+    heard: Vec<(u32, f64, Vec<f64>)>,
     /// Σ p_iΔ_i and Σ p_i over them.
     sum: Vec<f64>,
     share: f64,
@@ -113,7 +123,7 @@ impl Controls {
     /// Everything zero, for clients that ought to count `p` each.
     pub fn new(method: VarianceReduction, p: Arc<[f64]>) -> Self {
         let own = vec![None; p.len()];
-        Controls { method, p, shared: None, own, open: Open::default() }
+        Controls { method, p, shared: None, departed: own.clone(), own, open: Open::default() }
     }
 
     /// What everyone is given in a round that opens now.
@@ -121,34 +131,43 @@ impl Controls {
         self.shared.clone()
     }
 
-    /// What `client` is given of its own.
+    /// What `client` remembers.
     pub fn own(&self, client: u32) -> ControlVector {
         self.own[client as usize].clone()
     }
 
+    /// `client` is sent off, and takes along what it remembers.
+    pub fn depart(&mut self, client: u32) {
+        self.departed[client as usize] = self.own(client);
+    }
+
+    /// What `client`, which is on its way, left with.
+    pub fn departed(&self, client: u32) -> ControlVector {
+        self.departed[client as usize].clone()
+    }
+
     /// An update is used.
     pub fn hear(&mut self, heard: &Heard<'_>) {
-        let before = self.own[heard.client as usize].take();
+        let p = self.p[heard.client as usize];
         let after = match self.method {
             VarianceReduction::FedNova => fednova::control(heard),
             VarianceReduction::FedNovaAsPrinted => fednova::as_printed(heard),
             VarianceReduction::Scaffold => scaffold::control(heard),
-            VarianceReduction::Vrlsgd => vrlsgd::before_the_close(heard, before.as_deref()),
-        };
-        let p = self.p[heard.client as usize];
-        if self.method == VarianceReduction::Vrlsgd {
-            let open = &mut self.open;
-            open.heard.push((heard.client, heard.gain));
-            open.sum.resize(heard.delta.len(), 0.0);
-            open.sum.iter_mut().zip(heard.delta).for_each(|(sum, delta)| *sum += p * delta);
-            open.share += p;
-        } else {
-            // shared = Σ p_i own_i, with zero for those never heard.
-            let shared = self.shared.get_or_insert_with(|| Arc::new(vec![0.0; after.len()]));
-            let shared = Arc::make_mut(shared);
-            for (i, (shared, after)) in shared.iter_mut().zip(&after).enumerate() {
-                *shared += p * (after - before.as_ref().map_or(0.0, |before| before[i]));
+            VarianceReduction::Vrlsgd => {
+                let open = &mut self.open;
+                open.heard.push((heard.client, heard.gain, vrlsgd::own_part(heard)));
+                open.sum.resize(heard.delta.len(), 0.0);
+                open.sum.iter_mut().zip(heard.delta).for_each(|(sum, delta)| *sum += p * delta);
+                open.share += p;
+                return;
             }
+        };
+        // shared = Σ p_i own_i, with zero for those never heard.
+        let before = self.own[heard.client as usize].take();
+        let shared = self.shared.get_or_insert_with(|| Arc::new(vec![0.0; after.len()]));
+        let shared = Arc::make_mut(shared);
+        for (i, (shared, after)) in shared.iter_mut().zip(&after).enumerate() {
+            *shared += p * (after - before.as_ref().map_or(0.0, |before| before[i]));
         }
         self.own[heard.client as usize] = Some(Arc::new(after));
     }
@@ -156,11 +175,10 @@ impl Controls {
     /// The round closes.
     pub fn close(&mut self) {
         let Open { heard, sum, share } = std::mem::take(&mut self.open);
-        for (client, gain) in heard {
-            if let Some(own) = &mut self.own[client as usize] {
-                let own: &mut Vec<f64> = Arc::make_mut(own);
-                vrlsgd::at_the_close(own, &sum, share, gain);
-            }
+        for (client, gain, own_part) in heard {
+            let own = &mut self.own[client as usize];
+            let own = Arc::make_mut(own.get_or_insert_with(|| Arc::new(vec![0.0; sum.len()])));
+            vrlsgd::change(own, &own_part, &sum, share, gain);
         }
     }
 }

@@ -26,10 +26,16 @@ pub struct Budget {
 impl Budget {
     /// Adds a round in which the clients' common learning rate was `lr`.
     pub fn add(&mut self, lr: f64, round: &ScheduledRound) {
+        self.add_times(1, lr, round);
+    }
+
+    /// Adds `times` rounds that are alike.
+    pub fn add_times(&mut self, times: u64, lr: f64, round: &ScheduledRound) {
         let movement = lr * round.tau_eff;
-        self.movement += movement;
+        let all = times as f64 * movement;
+        self.movement += all;
         let terms = [lr * round.a / round.clients as f64, lr * lr * round.b, lr * lr * round.c];
-        self.terms.iter_mut().zip(terms).for_each(|(sum, term)| *sum += movement * term);
+        self.terms.iter_mut().zip(terms).for_each(|(sum, term)| *sum += all * term);
         self.longest = [self.longest[0].max(lr * round.max_l1), self.longest[1].max(movement)];
     }
 

@@ -1,7 +1,7 @@
 //! The consistency meter: whose gradients really moved the model.
 //!
-//! Whatever the policy, the model's whole movement is Σ_t Σ_i c_i(t)·η·d_i(t). The *effective
-//! weights* ŵ_i = Σ_t c_i(t) / Σ_{t,j} c_j(t) therefore say which surrogate objective
+//! Whatever the policy, the model's whole movement is Σ_t Σ_i c_i(t)·d_i(t) with c_i(t) = η_t·τ_eff·w_i,
+//! where η_t is the rate at which client i trained. The *effective weights* ŵ_i = Σ_t c_i(t) / Σ_{t,j} c_j(t) therefore say which surrogate objective
 //! Σ ŵ_iF_i the run really descended (Theorem 1), and their χ² distance from p is the factor of
 //! the error floor that does not vanish (Theorem 2).
 //!
@@ -33,6 +33,9 @@ impl Consistency {
     }
 }
 
+/// Sums are made afresh after so many additions at least.
+const RECOUNT: usize = 1024;
+
 /// Accumulates c_i over a run.
 ///
 /// χ² among the heard is `C·Σ(p_i²/c_i)/P² − 1` with C = Σc_i and P = Σp_i over them, so one more
@@ -54,7 +57,8 @@ impl Meter {
         Meter { p, c, total: 0.0, heard: 0.0, unheard, ratio: 0.0, added: 0 }
     }
 
-    /// Client `i` moved the model by `c` times its normalized gradient, c = τ_eff·w_i.
+    /// Client `i` moved the model by `c` times its normalized gradient, c = η·τ_eff·w_i up to a factor that
+    /// is the same in every round.
     pub fn add(&mut self, i: usize, c: f64) {
         if c <= 0.0 {
             return;
@@ -72,7 +76,7 @@ impl Meter {
             self.ratio += p * p / after;
         }
         self.added += 1;
-        if self.added >= self.p.len().max(1024) {
+        if self.added >= self.p.len().max(RECOUNT) {
             self.recount();
         }
     }
@@ -93,9 +97,13 @@ impl Meter {
             return Consistency { chi2: 0.0, missing_mass: 1.0 };
         }
         let chi2 = self.total * self.ratio / (self.heard * self.heard) - 1.0;
-        // Rounding may leave ±1e-16 where the truth is 0; neither reading can be negative.
+        // Rounding leaves about ε for every number that was added where the truth is 0. Running and fresh
+        // sums must agree on what is 0.
+        let noise = f64::EPSILON * (self.p.len() - self.unheard + self.p.len().max(RECOUNT)) as f64;
+        let chi2 = if chi2 < noise { 0.0 } else { chi2 };
+        // Neither reading can be negative.
         let missing_mass = if self.unheard == 0 { 0.0 } else { (1.0 - self.heard).max(0.0) };
-        Consistency { chi2: chi2.max(0.0), missing_mass }
+        Consistency { chi2, missing_mass }
     }
 
     /// The reading summed afresh in client order.

@@ -3,7 +3,7 @@
 //! With α = ημ growing from 0 to 1, clients that make more steps gain less from them: the weights
 //! w_i come closer to p_i, but the model moves less in each round.
 
-use super::{Constants, ScheduledRound, theorem_lr};
+use super::{ScheduledRound, theorem_lr};
 use crate::solver::Accumulation;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,17 @@ pub fn proximal_norms(alpha: f64, tau: u64) -> Accumulation {
         l2_squared: -(2.0 * n * log_keep).exp_m1() / (alpha * (2.0 - alpha)),
         last: 1.0,
     }
+}
+
+/// The weights w_i while α changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxWeights {
+    /// w_i ∝ p_i‖a_i‖₁: FedProx as it was published.
+    FedAvg,
+    /// w_i = p_i: FedNova with proximal steps.
+    FedNova,
+    /// w_i = 1/m.
+    Uniform,
 }
 
 /// Clients with shares p_i that make τ_i steps each.
@@ -83,52 +94,86 @@ impl FedProx {
         }
     }
 
-    /// Theorem 1's quantities of a round, with w_i = p_i‖a_i‖₁/τ_eff.
+    /// Theorem 1's quantities of a round of FedProx itself: w_i = p_i‖a_i‖₁/τ_eff.
     pub fn round(&self, alpha: f64) -> ScheduledRound {
-        let groups = || {
-            let norms = |(tau, alike): (&u64, &Alike)| (*tau, *alike, proximal_norms(alpha, *tau));
-            self.by_tau.iter().map(norms)
-        };
-        let sum = |of: &dyn Fn(u64, Alike, Accumulation) -> f64| -> f64 {
-            groups().map(|(tau, alike, norms)| of(tau, alike, norms)).sum()
+        self.round_of(alpha, ProxWeights::FedAvg, |accumulation, _| accumulation)
+    }
+
+    /// The same for other weights; `tau_eff` is told the mean ‖a_i‖₁ and the mean τ_i.
+    pub fn round_of(
+        &self,
+        alpha: f64,
+        weights: ProxWeights,
+        tau_eff: impl Fn(f64, f64) -> f64,
+    ) -> ScheduledRound {
+        let m = self.clients() as f64;
+        let groups: Vec<(f64, Alike, Accumulation)> = self
+            .by_tau
+            .iter()
+            .map(|(tau, alike)| (*tau as f64, *alike, proximal_norms(alpha, *tau)))
+            .collect();
+        let sum = |of: &dyn Fn(f64, Alike, Accumulation) -> f64| -> f64 {
+            groups.iter().map(|(tau, alike, norms)| of(*tau, *alike, *norms)).sum()
         };
         let most = |of: fn(Accumulation) -> f64| {
-            groups().map(|(_, _, norms)| of(norms)).fold(0.0, f64::max)
+            groups.iter().map(|group| of(group.2)).fold(0.0, f64::max)
         };
-        let tau_eff = sum(&|_, alike, norms| alike.p * norms.l1);
-        let clients: usize = self.by_tau.values().map(|alike| alike.count).sum();
-        let m = clients as f64;
-        let tau_mean = sum(&|tau, alike, _| alike.count as f64 * tau as f64) / m;
-        let noise = sum(&|_, alike, norms| alike.p_squared * norms.l2_squared) / tau_eff;
+        let share = |alike: Alike| match weights {
+            ProxWeights::Uniform => alike.count as f64 / m,
+            ProxWeights::FedAvg | ProxWeights::FedNova => alike.p,
+        };
+        let mean_l1 = sum(&|_, alike, norms| share(alike) * norms.l1);
+        let tau_eff = tau_eff(mean_l1, sum(&|tau, alike, _| share(alike) * tau));
+        // Over the clients of a group: Σ w, Σ w² and Σ p²/w.
+        let weigh = |alike: Alike, norms: Accumulation| match weights {
+            ProxWeights::FedAvg => {
+                let r = norms.l1 / mean_l1;
+                [alike.p * r, alike.p_squared * r * r, alike.p / r]
+            }
+            ProxWeights::FedNova => [alike.p, alike.p_squared, alike.p],
+            ProxWeights::Uniform => {
+                let count = alike.count as f64;
+                [count / m, count / (m * m), m * alike.p_squared]
+            }
+        };
         let drift = |norms: Accumulation| norms.l2_squared - norms.last * norms.last;
+        let noise = |_: f64, alike: Alike, norms: Accumulation| {
+            weigh(alike, norms)[1] * norms.l2_squared / (norms.l1 * norms.l1)
+        };
+        let tau_mean = sum(&|tau, alike, _| alike.count as f64 * tau) / m;
         ScheduledRound {
-            clients,
+            clients: self.clients(),
             tau_mean,
             tau_eff,
             slowdown: tau_mean / tau_eff,
-            a: m * noise,
-            b: sum(&|_, alike, norms| alike.p * norms.l1 * drift(norms)) / tau_eff,
+            a: m * tau_eff * sum(&noise),
+            b: sum(&|_, alike, norms| weigh(alike, norms)[0] * drift(norms)),
             c: most(|norms| norms.l1 * (norms.l1 - norms.last)),
             max_l1: most(|norms| norms.l1),
-            // τ_eff Σ w/‖a‖₁ = Σ p.
-            stretch: sum(&|_, alike, _| alike.p),
-            // (p − w)²/w = p(1 − r)²/r with r = ‖a‖₁/τ_eff.
-            chi2: sum(&|_, alike, norms| {
-                let ratio = norms.l1 / tau_eff;
-                alike.p * (1.0 - ratio).powi(2) / ratio
+            stretch: tau_eff * sum(&|_, alike, norms| weigh(alike, norms)[0] / norms.l1),
+            // Σ(p − w)²/w = Σp²/w − 2Σp + Σw, without the cancellation for FedAvg.
+            chi2: sum(&|_, alike, norms| match weights {
+                ProxWeights::FedAvg => {
+                    let r = norms.l1 / mean_l1;
+                    alike.p * (1.0 - r).powi(2) / r
+                }
+                ProxWeights::FedNova => 0.0,
+                ProxWeights::Uniform => {
+                    let [w, _, ratio] = weigh(alike, norms);
+                    ratio - 2.0 * alike.p + w
+                }
             }),
         }
     }
 
-    /// The α in [0, 1] with the least bound on the surrogate objective after `rounds` rounds at
-    /// Theorem 1's learning rate: what the corollary's √m/(√τ̄ T^{1/6}) stands for. 0: no proximal
-    /// term does better than FedAvg.
-    pub fn best_alpha(&self, problem: &Constants, rounds: u64) -> f64 {
-        least(|alpha| self.error(problem, rounds, alpha))
+    /// How many clients there are.
+    pub fn clients(&self) -> usize {
+        self.by_tau.values().map(|alike| alike.count).sum()
     }
 
-    fn error(&self, problem: &Constants, rounds: u64, alpha: f64) -> f64 {
-        problem.bound_at_theorem_lr(&self.round(alpha).repeated(rounds)).total()
+    /// The different τ_i, from the least on.
+    pub fn taus(&self) -> impl Iterator<Item = u64> + '_ {
+        self.by_tau.keys().copied()
     }
 
     /// The corollary's best α, √m/(√τ̄ T^{1/6}), without the constants it leaves out (2^{1/3} even
@@ -139,8 +184,9 @@ impl FedProx {
     }
 }
 
-/// Where in [0, 1] `f` is least: the best of 0 and a logarithmic grid, refined by golden section.
-fn least(f: impl Fn(f64) -> f64) -> f64 {
+/// The α in [0, 1] at which `f` is least: the best of 0 and a logarithmic grid, refined by golden
+/// section.
+pub fn least_alpha(f: impl Fn(f64) -> f64) -> f64 {
     const LOWEST: f64 = -27.0; // ln 2e-12
     const GRID: i32 = 270;
     let log = |k: i32| LOWEST * (1.0 - f64::from(k) / f64::from(GRID));
@@ -157,13 +203,16 @@ fn least(f: impl Fn(f64) -> f64) -> f64 {
             low = left;
         }
     }
-    let candidates = [0.0, log(best).exp(), ((low + high) / 2.0).exp()];
-    candidates.into_iter().min_by(|a, b| f(*a).total_cmp(&f(*b))).unwrap_or(0.0)
+    let candidates = [log(best).exp(), ((low + high) / 2.0).exp()];
+    let best = candidates.into_iter().min_by(|a, b| f(*a).total_cmp(&f(*b))).unwrap_or(0.0);
+    // Where α makes no difference, as with one step each, rounding must not choose one.
+    if f(0.0) <= f(best) * (1.0 + 1e-12) { 0.0 } else { best }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::theory::{Constants, Participant};
 
     fn figure_four() -> FedProx {
         // Thirty clients, 20 steps on average with a spread, as in the figure.
@@ -173,6 +222,40 @@ mod tests {
 
     const PROBLEM: Constants =
         Constants { lipschitz: 1.0, sigma2: 1.0, kappa2: 1.0, beta2: 1.0, gap: 1.0 };
+
+    /// The bound after `rounds` rounds at Theorem 1's learning rate, which the corollary speaks of.
+    fn error(prox: &FedProx, problem: &Constants, rounds: u64, alpha: f64) -> f64 {
+        problem.bound_at_theorem_lr(&prox.round(alpha).repeated(rounds)).total()
+    }
+
+    fn best_alpha(prox: &FedProx, problem: &Constants, rounds: u64) -> f64 {
+        least_alpha(|alpha| error(prox, problem, rounds, alpha))
+    }
+
+    /// Summed over clients one by one, as rounds of a run are.
+    #[test]
+    fn other_weights_give_the_quantities_of_a_round_with_these_weights() {
+        let (p, tau, alpha) = ([0.1, 0.2, 0.3, 0.4], [3u64, 7, 3, 12], 0.1);
+        let prox = FedProx::new(&p, &tau);
+        let norms = tau.map(|tau| proximal_norms(alpha, tau));
+        let mean_l1: f64 = p.iter().zip(norms).map(|(p, norms)| p * norms.l1).sum();
+        for (weights, weight) in [
+            (ProxWeights::FedAvg, [0, 1, 2, 3].map(|i| p[i] * norms[i].l1 / mean_l1)),
+            (ProxWeights::FedNova, p),
+            (ProxWeights::Uniform, [0.25; 4]),
+        ] {
+            let client =
+                |i: usize| Participant { p: p[i], weight: weight[i], tau: tau[i], norms: norms[i] };
+            let want = ScheduledRound::new(5.0, (0..4).map(client)).unwrap();
+            let got = prox.round_of(alpha, weights, |_, _| 5.0);
+            let numbers = |r: ScheduledRound| {
+                [r.tau_mean, r.tau_eff, r.slowdown, r.a, r.b, r.c, r.max_l1, r.stretch, r.chi2]
+            };
+            for (got, want) in numbers(got).into_iter().zip(numbers(want)) {
+                assert!((got - want).abs() < 1e-13 * (1.0 + want), "{weights:?}: {got} {want}");
+            }
+        }
+    }
 
     #[test]
     fn figure_four_begins_at_fedavg_and_ends_consistent_and_slow() {
@@ -207,15 +290,15 @@ mod tests {
         let prox = figure_four();
         for (rounds, kappa2) in [(100, 1.0), (10_000, 0.1), (1_000_000, 25.0), (1000, 0.0)] {
             let problem = Constants { kappa2, ..PROBLEM };
-            let error = |alpha| prox.error(&problem, rounds, alpha);
-            let best = error(prox.best_alpha(&problem, rounds));
+            let error = |alpha| error(&prox, &problem, rounds, alpha);
+            let best = error(best_alpha(&prox, &problem, rounds));
             for k in 0..=20_000 {
                 let alpha = f64::from(k) / 20_000.0;
                 assert!(best <= error(alpha) * (1.0 + 1e-12), "{rounds} {kappa2} {alpha}");
             }
         }
         let no_drift = Constants { kappa2: 0.0, sigma2: 0.0, ..PROBLEM };
-        assert_eq!(prox.best_alpha(&no_drift, 100), 0.0, "FedAvg is fastest");
+        assert_eq!(best_alpha(&prox, &no_drift, 100), 0.0, "FedAvg is fastest");
     }
 
     /// The corollary's power of T: with many steps a thousand times the rounds ask for √10 times
@@ -225,7 +308,7 @@ mod tests {
         let prox = FedProx::new(&[0.25; 4], &[20_000, 30_000, 50_000, 60_000]);
         let ratio = |alpha: fn(&FedProx, u64) -> f64| alpha(&prox, 1000) / alpha(&prox, 1_000_000);
         assert!((ratio(FedProx::corollary_alpha) - 10f64.sqrt()).abs() < 1e-12);
-        let best = ratio(|prox, rounds| prox.best_alpha(&PROBLEM, rounds));
+        let best = ratio(|prox, rounds| best_alpha(prox, &PROBLEM, rounds));
         assert!((best / 10f64.sqrt() - 1.0).abs() < 0.1, "{best}");
         assert!((prox.corollary_alpha(64) - 2.0 / (200.0 * 2.0)).abs() < 1e-15);
     }

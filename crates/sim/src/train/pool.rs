@@ -73,6 +73,8 @@ struct QueueState {
     /// Helpers with nothing to do.
     idle: usize,
     busy: Duration,
+    /// What of it was evaluation.
+    evaluating: Duration,
     /// The first panic of a job, whether or not anybody still wants its result.
     panicked: Option<Panicked>,
     closed: bool,
@@ -223,6 +225,20 @@ impl Pool {
         self.enqueue(None, u64::MAX, job)
     }
 
+    /// The same for a part of an evaluation, whose time is counted apart.
+    pub fn submit_evaluation<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Ticket<T> {
+        let shared = self.shared.clone();
+        self.submit_first(move || {
+            let began = Instant::now();
+            let result = job();
+            shared.lock().evaluating += began.elapsed();
+            result
+        })
+    }
+
     fn enqueue<T: Send + 'static>(
         &self,
         when: Option<SimTime>,
@@ -276,9 +292,10 @@ impl Pool {
         self.shared.lock().panicked.clone()
     }
 
-    /// Time spent in jobs so far, summed over threads.
-    pub fn busy(&self) -> Duration {
-        self.shared.lock().busy
+    /// Time spent in jobs so far, summed over threads: training, and evaluation.
+    pub fn busy(&self) -> [Duration; 2] {
+        let state = self.shared.lock();
+        [state.busy.saturating_sub(state.evaluating), state.evaluating]
     }
 }
 

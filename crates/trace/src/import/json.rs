@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 24;
 pub(super) fn entries(
     input: &Input,
     sink: &mut Sink,
-    read: fn(String, Value) -> Outcome,
+    read: &dyn Fn(String, Value) -> Outcome,
 ) -> Result<(), TraceError> {
     let (metered, meter) = Metered::new(input.open()?, LONGEST);
     let mut reader = serde_json::Deserializer::from_reader(metered);
@@ -36,7 +36,7 @@ pub(super) fn entries(
 struct Entries<'a, 'b> {
     input: &'a Input,
     sink: &'a mut Sink<'b>,
-    read: fn(String, Value) -> Outcome,
+    read: &'a dyn Fn(String, Value) -> Outcome,
     meter: Meter,
     /// An error of ours: JSON's own errors cannot carry it.
     stopped: &'a mut Option<TraceError>,

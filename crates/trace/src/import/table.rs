@@ -1,7 +1,7 @@
 //! Tables of other people: any CSV with a mapping of its columns, and phones with latencies.
 
 use super::mapping::{Mapping, Part};
-use super::{Outcome, Sink, TRAINING};
+use super::{Latencies, Outcome, Sink};
 use crate::columns::Kind;
 use crate::error::{TraceError, shown};
 use crate::number::nearest_time;
@@ -74,6 +74,7 @@ fn flush(
 pub(super) fn ai_benchmark(
     input: &Input,
     map: Option<&Mapping>,
+    latencies: Latencies,
     sink: &mut Sink,
 ) -> Result<(), TraceError> {
     let headed = if map.is_some() { Headed::Yes } else { Headed::Perhaps };
@@ -86,7 +87,7 @@ pub(super) fn ai_benchmark(
     }
     let mut models: HashMap<String, u32> = HashMap::new();
     while let Some(line) = table.next()? {
-        let outcome = latency(&table, &columns).map(|found| {
+        let outcome = latency(&table, &columns, latencies).map(|found| {
             let (model, nanos) = found?;
             let count = models.entry(model.clone()).or_default();
             *count += 1;
@@ -100,7 +101,11 @@ pub(super) fn ai_benchmark(
     Ok(())
 }
 
-fn latency(table: &Table, columns: &[(usize, &Part)]) -> Result<Option<(String, f64)>, String> {
+fn latency(
+    table: &Table,
+    columns: &[(usize, &Part)],
+    latencies: Latencies,
+) -> Result<Option<(String, f64)>, String> {
     let cell = |kind: Kind| {
         let (index, part) = columns.iter().find(|(_, part)| part.kind == kind).expect("checked");
         table.cell(*index, part)
@@ -110,7 +115,7 @@ fn latency(table: &Table, columns: &[(usize, &Part)]) -> Result<Option<(String, 
         return Ok(None);
     }
     let (device, change) = table.row(columns)?;
-    let nanos = TRAINING * change.compute.map_or(0.0, Compute::value);
+    let nanos = latencies.factor() * change.compute.map_or(0.0, Compute::value);
     match nanos.is_finite() {
         true => Ok(Some((device, nanos))),
         false => Err("a latency that is too long".into()),
@@ -141,6 +146,10 @@ impl<'a> Table<'a> {
         records.next().map_err(|error| input.broken(&error))?;
         let text = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_string();
         let mut header: Vec<String> = records.iter().map(text).collect();
+        if header.first().is_some_and(|cell| cell.starts_with(['{', '['])) {
+            let error = input.wrong("it is JSON, not a table").at("line 1");
+            return Err(error.help("tables are CSV, TSV or separated by semicolons"));
+        }
         let is_data = header.get(1).is_some_and(|cell| cell.parse::<f64>().is_ok());
         let is_bare = headed == Headed::Perhaps && is_data;
         if is_bare {

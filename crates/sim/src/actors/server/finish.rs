@@ -31,17 +31,26 @@ impl ServerActor {
         let interrupted = || self.interrupt.is_set().then_some(StopReason::Interrupted);
         match ends.or_else(interrupted) {
             Some(reason) => self.end(now, reason),
-            None if self.server.leaves_some_behind() => {
-                // Others may arrive at this very instant. They are too late for this round, but
-                // must not be passed over in the next.
-                let sleep = self.clock.sleep_until_end_of(now);
-                ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
-                    me.watch(ctx, |me, ctx| me.open_round(now, ctx));
-                }));
+            // Others may arrive at this very instant. They are too late for this round, but must not
+            // be passed over in the next.
+            None if !self.server.is_asynchronous() && self.server.on_the_way() > 0 => {
+                self.open_at_end_of(now, ctx);
             }
             None => self.open_round(now, ctx)?,
         }
         Ok(())
+    }
+
+    /// Opens the next round when everything that is due at this instant has happened.
+    pub(super) fn open_at_end_of(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+        if let Some(Some(wait)) = self.waiting.take() {
+            ctx.cancel_future(wait);
+        }
+        let sleep = self.clock.sleep_until_end_of(now);
+        self.waiting = Some(Some(ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
+            me.waiting = None;
+            me.watch(ctx, |me, ctx| me.open_round(now, ctx));
+        }))));
     }
 
     /// `[stop] time` is reached. A round whose deadline this is closes as any other; in the middle

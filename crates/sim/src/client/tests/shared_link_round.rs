@@ -11,15 +11,14 @@ fn begin(side: &ClientSide, due: Option<SimTime>) -> Arrival {
 
 /// `downloaded`, `computed` and `arrives` in milliseconds, and τ.
 fn way([downloaded, computed, arrives]: [u64; 3], tau: u64) -> LegTimes {
-    LegTimes { downloaded: ms(downloaded), computed: ms(computed), arrives: ms(arrives), tau }
+    let [downloaded, computed, arrives] = [downloaded, computed, arrives].map(ms);
+    LegTimes { downloaded, computed, arrives, tau, ends: Leg::Done }
 }
 
 #[test]
 fn no_time_is_known_at_first() {
     let arrival = begin(&client_side(0.0), None);
-    let never = SimTime::NEVER;
-    let unknown = LegTimes { downloaded: never, computed: never, arrives: never, tau: 0 };
-    assert_eq!(arrival.way, unknown);
+    assert_eq!(arrival.way, LegTimes::without_step(SimTime::NEVER, Leg::Done));
     assert_eq!((arrival.lost, arrival.cut_off), (None, false));
 }
 
@@ -55,20 +54,21 @@ fn a_client_makes_the_steps_that_fit() {
 #[test]
 fn a_client_gives_up_if_no_step_fits() {
     let side = client_side(0.0);
-    for (due, end) in [(165, 130), (120, 120), (90, 100)] {
+    let (download, compute) = (Leg::Download, Leg::Compute);
+    for (due, end, leg) in [(165, 130, compute), (120, 120, download), (90, 100, download)] {
         let mut arrival = begin(&side, Some(ms(due)));
         assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(None));
-        assert_eq!(arrival.way, way([end; 3], 0), "due at {due} ms");
-        assert_eq!((arrival.leg, arrival.lost), (Leg::Compute, None));
+        assert_eq!(arrival.way, LegTimes::without_step(ms(end), leg), "due at {due} ms");
+        assert_eq!((arrival.leg, arrival.lost), (leg, None));
     }
 }
 
 #[test]
 fn a_client_gives_up_without_its_model() {
     let mut arrival = begin(&client_side(0.0), Some(ms(80)));
-    give_up(&mut arrival, ms(80));
-    assert_eq!(arrival.way, way([80; 3], 0));
-    assert_eq!((arrival.leg, arrival.lost, arrival.cut_off), (Leg::Compute, None, false));
+    give_up(&mut arrival, ms(80), Leg::Download);
+    assert_eq!(arrival.way, LegTimes::without_step(ms(80), Leg::Download));
+    assert_eq!((arrival.leg, arrival.lost, arrival.cut_off), (Leg::Download, None, false));
 }
 
 /// The client sees a connection that is lost during the download a latency later.
@@ -78,9 +78,10 @@ fn a_connection_lost_during_the_download() {
     for due in [None, Some(ms(131))] {
         let mut arrival = begin(&side, due);
         side.connection_lost(&mut arrival, Direction::Down, ms(100));
-        assert_eq!(arrival.way, way([130; 3], 0));
+        assert_eq!(arrival.way, LegTimes::without_step(ms(130), Leg::Download));
         assert_eq!((arrival.lost, arrival.leg), (Some(Outcome::Offline), Leg::Download));
         assert!(arrival.cut_off);
+        assert_eq!(side.steps_to_replan(&arrival, ms(110)), None, "it stays lost");
     }
 }
 
@@ -91,8 +92,8 @@ fn a_connection_lost_just_before_the_client_is_due() {
     for due in [120, 130] {
         let mut arrival = begin(&side, Some(ms(due)));
         side.connection_lost(&mut arrival, Direction::Down, ms(100));
-        assert_eq!(arrival.way, way([due; 3], 0));
-        assert_eq!((arrival.lost, arrival.leg, arrival.cut_off), (None, Leg::Compute, false));
+        assert_eq!(arrival.way, LegTimes::without_step(ms(due), Leg::Download));
+        assert_eq!((arrival.lost, arrival.leg, arrival.cut_off), (None, Leg::Download, false));
     }
 }
 
@@ -107,7 +108,7 @@ fn a_connection_lost_during_the_upload() {
         "the fourth step ends in time"
     );
     side.connection_lost(&mut arrival, Direction::Up, ms(230));
-    assert_eq!(arrival.way, way([130, 170, 230], 0));
+    assert_eq!(arrival.way, LegTimes { ends: Leg::Upload, ..way([130, 170, 230], 0) });
     assert_eq!((arrival.lost, arrival.leg), (Some(Outcome::Offline), Leg::Upload));
     assert!(arrival.cut_off);
     assert_eq!(arrival.accumulation, 0.0);

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::device::{
-    Alternation, ClientSet, Compute, Device, Effort, Happening, LegTimes, Point, SteadyLegs,
-    TraceCursor, Wire,
+    Alternation, ClientSet, Compute, Device, Effort, Happening, LegTimes, NO_LIMIT, Point,
+    SteadyLegs, TraceCursor, Wire,
 };
 use crate::random::{Dist, Purpose};
 use proptest::prelude::*;
@@ -17,6 +17,7 @@ fn at(nanos: u64) -> SimTime {
 }
 
 fn nominal(step: u64, up: u64, down: u64) -> SteadyInterval {
+    let [up, down] = [up, down].map(LinkRate::bps);
     SteadyInterval { step: Span::from_nanos(step), up, down, until: SimTime::NEVER }
 }
 
@@ -42,7 +43,7 @@ fn walk<'a>(
         warmth,
         latency: Span::from_nanos(MS),
         payload: Payload { down: 1000, up: 1000 },
-        share: NO_LIMIT,
+        share: LinkRate::UNLIMITED,
     };
     trip.legs(&mut view).unwrap()
 }
@@ -118,14 +119,13 @@ fn what_overlaps_multiplies_and_concerns_those_it_selects() {
     let mut other = profile(0).scripted(&script);
     assert_eq!(other.interval(at(25)), nominal(100, 1000, 1000));
     let mut concerned = profile(1).scripted(&script);
-    let seen: Vec<(u64, u64, u64)> = [0, 10, 20, 30, 40]
+    let seen: Vec<(u64, LinkRate, u64)> = [0, 10, 20, 30, 40]
         .map(|t| concerned.interval(at(t)))
         .map(|s| (s.step.nanos(), s.up, s.until.nanos()))
         .to_vec();
-    assert_eq!(
-        seen,
-        [(100, 1000, 10), (200, 500, 20), (600, 250, 30), (300, 500, 40), (100, 1000, u64::MAX)]
-    );
+    let expected =
+        [(100, 1000, 10), (200, 500, 20), (600, 250, 30), (300, 500, 40), (100, 1000, u64::MAX)];
+    assert_eq!(seen, expected.map(|(step, up, until)| (step, LinkRate::bps(up), until)));
 }
 
 #[test]
@@ -237,7 +237,7 @@ proptest! {
         let trip = trip(77, steps, Some(due));
         let mut pace = Pace::new(&device, 1, 2, 3);
         let short = trip.legs(&mut SteadyLegs { device: &device, pace: &mut pace }).unwrap();
-        let interval = SteadyInterval { step: device.step, up: wire.up, down: wire.down, until: SimTime::NEVER };
+        let interval = SteadyInterval { step: device.step, up: LinkRate::bps(wire.up), down: LinkRate::bps(wire.down), until: SimTime::NEVER };
         let mut pace = Pace::new(&device, 1, 2, 3);
         let mut view = DeviceView {
             profile: &mut SpeedProfile::new(1, 2, interval, EFFORT),
@@ -245,7 +245,7 @@ proptest! {
             warmth: None,
             latency: wire.latency,
             payload: Payload { down: bits, up: bits },
-            share: NO_LIMIT,
+            share: LinkRate::UNLIMITED,
         };
         prop_assert_eq!(short, trip.legs(&mut view).unwrap());
     }

@@ -6,8 +6,29 @@ use crate::clock::Span;
 use crate::policy::Close;
 use crate::policy::{Late, OortConfig, Partial, Sample, Scheme, Staleness, View};
 use crate::record::Outcome;
+use std::ops::{Deref, DerefMut};
 
-fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selection {
+/// A selection, and the shares of its clients.
+struct Tested {
+    selection: Selection,
+    p: Arc<[f64]>,
+}
+
+impl Deref for Tested {
+    type Target = Selection;
+
+    fn deref(&self) -> &Selection {
+        &self.selection
+    }
+}
+
+impl DerefMut for Tested {
+    fn deref_mut(&mut self) -> &mut Selection {
+        &mut self.selection
+    }
+}
+
+fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Tested {
     let rule = RuleConfig {
         weighting: WeightingConfig::FedNova,
         tau_eff: TauEff::Accumulation,
@@ -27,10 +48,11 @@ fn selector(close: Close, sample: Sample, scheme: Scheme, p: &[f64]) -> Selectio
         evaluate_every: 1,
     };
     let p: Arc<[f64]> = p.into();
-    Selection::new(&config, 7, scheme.init(&p, u64::from).unwrap(), p)
+    let selector = scheme.init(&p, u64::from).unwrap();
+    Tested { selection: Selection::new(&config, 7, selector, p.clone()), p }
 }
 
-impl Selection {
+impl Tested {
     /// Those asked in `round` while some clients are busy.
     fn asked(&mut self, round: u64, busy: impl Fn(u32) -> bool) -> Vec<Asked> {
         let mut columns = Columns::new(self.p.clone(), self.needs());
@@ -132,7 +154,7 @@ fn busy_clients_do_not_change_the_odds_of_others() {
 fn unbiased_draws_are_over_everyone_and_busy_ones_are_lost() {
     for scheme in [Scheme::Uniform, Scheme::BySize] {
         let mut selector = selector(Close::All, Sample::Clients(4), scheme, &[0.1; 10]);
-        selector.participation = Participation::Unbiased;
+        selector.selection.all = Some(Columns::new(selector.p.clone(), Needs::Availability));
         let draws: u32 = (0..5000)
             .flat_map(|round| selector.asked(round, |client| client % 2 == 0))
             .map(|asked| asked.times)
@@ -180,7 +202,7 @@ fn oort_listens_and_others_do_not() {
     let mut oort = of(Scheme::Oort(OortConfig::PUBLISHED));
     assert_eq!(oort.needs(), Needs::Everything);
     (0..10).filter(|client| *client != 3).for_each(|client| oort.heard(&feedback(client)));
-    let asks_three = |oort: &mut Selection| {
+    let asks_three = |oort: &mut Tested| {
         let rounds = (1..50).map(|round| oort.asked(round, |_| false));
         rounds.filter(|asked| asked.iter().any(|asked| asked.client == 3)).count()
     };
@@ -221,7 +243,7 @@ fn a_selector_is_told_what_is_wrong_with_its_choice() {
     let mut columns = Columns::new(selection.p.clone(), Needs::Everything);
     columns.set_busy(3, true);
     let mut choice = |clients: &[u32]| {
-        selection.selector = Box::new(Stubborn(clients.to_vec()));
+        selection.selection.selector = Box::new(Stubborn(clients.to_vec()));
         selection.select(1, SimTime::ZERO, &columns)
     };
     assert_eq!(choice(&[4]), Err(SelectionError::NoSuchClient { client: 4, clients: 4 }));
@@ -229,4 +251,35 @@ fn a_selector_is_told_what_is_wrong_with_its_choice() {
     assert_eq!(choice(&[0, 1, 2]), Err(SelectionError::TooMany { found: 3, wanted: 2 }));
     assert_eq!(choice(&[2, 2]), Ok(vec![Asked { client: 2, times: 2 }]));
     assert_eq!(choice(&[]), Ok(vec![]));
+}
+
+/// Those whose updates were used least often.
+struct LeastUsed;
+
+impl Selector for LeastUsed {
+    fn select(&mut self, view: &View<'_>, _: &KeyedRng) -> Vec<u32> {
+        let mut clients: Vec<u32> = (0..view.clients() as u32).collect();
+        clients.sort_by_key(|client| view.times_used[*client as usize]);
+        clients[..view.wanted].to_vec()
+    }
+
+    fn drawing(&self) -> Drawing {
+        Drawing::Uniform
+    }
+}
+
+#[test]
+fn a_draw_over_all_clients_sees_what_they_did_before() {
+    let Tested { selection: drawn, p } =
+        selector(Close::All, Sample::Clients(1), Scheme::Uniform, &[0.25; 4]);
+    let unbiased = Columns::new(p.clone(), Needs::Everything);
+    let mut selection = Selection { selector: Box::new(LeastUsed), all: Some(unbiased), ..drawn };
+    let columns = Columns::new(p, Needs::Everything);
+    for client in [0, 1, 3] {
+        let (round, tau, duration, norm) = (1, 5, Span::ZERO, 1.0);
+        let outcome = Outcome::Used;
+        selection.heard(&Feedback { client, round, outcome, tau, duration, norm });
+    }
+    let asked = selection.select(2, SimTime::ZERO, &columns);
+    assert_eq!(asked, Ok(vec![Asked { client: 2, times: 1 }]));
 }

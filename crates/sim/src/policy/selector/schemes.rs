@@ -93,9 +93,4 @@ impl Selector for RoundRobin {
     fn needs(&self) -> Needs {
         Needs::Availability
     }
-
-    /// Every client is asked as often as if it were drawn uniformly.
-    fn drawing(&self) -> Drawing {
-        Drawing::Uniform
-    }
 }

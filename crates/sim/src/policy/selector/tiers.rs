@@ -2,12 +2,12 @@
 //! Learning System*, HPDC 2020).
 //!
 //! Clients are profiled before training, sorted by how long their rounds take and cut into tiers. A
-//! round asks clients of one tier, drawn anew each time, so nobody waits for a much slower one, and
-//! all are asked equally often. The paper's other way to draw a tier, by its test accuracy, is not
-//! here.
+//! round asks clients of one tier, drawn anew each time by the number of its clients, so no client waits
+//! for a much slower one, and all are asked equally often. The paper's adaptive way to draw a tier, by
+//! its test accuracy, and the credits that limit how often a tier is drawn, are not here.
 
 use super::draw::uniform;
-use super::{Drawing, KeyedRng, Needs, Selector, View};
+use super::{KeyedRng, Needs, Selector, View};
 use crate::random::{Stream, index};
 
 /// The random stream that a tier and its clients are drawn from.
@@ -52,7 +52,17 @@ impl Tiers {
         let enough: Vec<usize> = (0..self.count).filter(|tier| free[*tier] >= wanted).collect();
         let number = match enough[..] {
             [] => (0..self.count).rev().max_by_key(|tier| free[*tier]).unwrap_or(0),
-            _ => enough[index(rng, enough.len() as u32) as usize],
+            _ => {
+                // By the number of its clients, so that all are asked equally often.
+                let sizes = enough.iter().map(|tier| self.tier(*tier).len() as u32);
+                let mut left = index(rng, sizes.clone().sum());
+                let drawn = sizes.take_while(|size| {
+                    let passed = left >= *size;
+                    left = left.saturating_sub(*size);
+                    passed
+                });
+                enough[drawn.count()]
+            }
         };
         let (tier, free) = (self.tier(number), free[number]);
         let is_available = |at: u32| available(tier[at as usize]);
@@ -69,11 +79,6 @@ impl Selector for Tiers {
 
     fn needs(&self) -> Needs {
         Needs::Availability
-    }
-
-    /// Every client is asked as often as if it were drawn uniformly.
-    fn drawing(&self) -> Drawing {
-        Drawing::Uniform
     }
 }
 
@@ -116,6 +121,20 @@ mod tests {
         }
         assert!(turns.iter().all(|n| (1800..2200).contains(n)), "{turns:?}");
         assert!(clients.iter().all(|n| (300..500).contains(n)), "{clients:?}");
+    }
+
+    /// Eleven clients in five tiers: four of two clients, one of three.
+    #[test]
+    fn all_clients_are_asked_equally_often_though_tiers_differ() {
+        let tiers = Tiers::new(11, 5, u64::from);
+        let mut asked = [0; 11];
+        for round in 0..22_000 {
+            choose(&tiers, round, 2, &[])
+                .into_iter()
+                .for_each(|client| asked[client as usize] += 1);
+        }
+        // Each in 2 of 11 rounds.
+        assert!(asked.iter().all(|count| (3800..4200).contains(count)), "{asked:?}");
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //! computes it as `(x⁽⁰⁾ − x⁽τ⁾)/(ηa_i)`, which is the normalized sum of *corrected* gradients:
 //! d_i + c_i. The two are not the same algorithm. With d_i alone, c_i settles at ∇F − ∇F_i and all
 //! clients move alike: drift is gone, whatever their τ_i. With d_i + c_i in its place,
-//! c_i ← ∇F − ∇F_i − c_i, which settles at half of that and takes half of the drift away. We take
-//! section 5's; `fednova-as-printed` is there for comparison.
+//! c_i ← ∇F − ∇F_i − c_i, which alternates between nothing and all of it, slowly damped: over two rounds
+//! half of the drift stays. We take section 5's; `fednova-as-printed` is there for comparison.
 
 use super::Heard;
 

@@ -192,3 +192,31 @@ fn what_travels() {
     assert_eq!(payload(VarianceReduction::Scaffold), (2, 2));
     assert_eq!(payload(VarianceReduction::Vrlsgd), (1, 1));
 }
+
+/// Without rounds a client is sent off again before an aggregation. What it leaves with then, and what its
+/// update is taken for, is its vector of that moment.
+#[test]
+fn a_client_that_is_sent_off_again_before_the_aggregation_keeps_what_it_left_with() {
+    let hear = |controls: &mut Controls, client: u32, delta: f64| {
+        let correction = Correction { shared: None, own: controls.departed(client) };
+        controls.hear(&Heard { client, delta: &[delta], gain: 0.5, correction: &correction });
+    };
+    let value = |vector: ControlVector| vector.map_or(0.0, |vector| vector[0]);
+    // VRLSGD: nothing changes before the average is known, and then all of it at once.
+    let mut controls = Controls::new(VarianceReduction::Vrlsgd, [0.5, 0.5].into());
+    controls.depart(0);
+    hear(&mut controls, 0, -1.0);
+    controls.depart(0);
+    assert_eq!(value(controls.departed(0)), 0.0, "half a change is none");
+    hear(&mut controls, 1, 0.0);
+    controls.close();
+    // −Δ/gain + (Σ pΔ/Σ p)/gain = 2 − 1.
+    assert_eq!((value(controls.own(0)), value(controls.departed(0))), (1.0, 0.0));
+    // Section 5's: the vector changes with the update, and the next departure takes it along.
+    let mut controls = Controls::new(VarianceReduction::FedNova, [0.5, 0.5].into());
+    controls.depart(0);
+    hear(&mut controls, 0, -1.0);
+    assert_eq!((value(controls.own(0)), value(controls.departed(0))), (2.0, 0.0));
+    controls.depart(0);
+    assert_eq!(value(controls.departed(0)), 2.0);
+}

@@ -10,13 +10,14 @@
 
 use super::Heard;
 
-/// Δ_i − (x_i − x)/(kη): all but x̂, which nobody knows yet.
-pub(super) fn before_the_close(heard: &Heard<'_>, own: Option<&Vec<f64>>) -> Vec<f64> {
-    let own = |i: usize| own.map_or(0.0, |own| own[i]);
-    heard.delta.iter().enumerate().map(|(i, delta)| own(i) - delta / heard.gain).collect()
+/// −(x_i − x)/(kη): all of the change but x̂, which is not known yet.
+pub(super) fn own_part(heard: &Heard<'_>) -> Vec<f64> {
+    heard.delta.iter().map(|delta| -delta / heard.gain).collect()
 }
 
-/// Adds (x̂ − x)/(kη), where `sum`/`share` is the way from x to the average x̂.
-pub(super) fn at_the_close(own: &mut [f64], sum: &[f64], share: f64, gain: f64) {
-    own.iter_mut().zip(sum).for_each(|(own, sum)| *own += sum / share / gain);
+/// Δ_i ← Δ_i + (x̂ − x_i)/(kη), where `sum`/`share` is the way from x to the average x̂.
+pub(super) fn change(own: &mut [f64], own_part: &[f64], sum: &[f64], share: f64, gain: f64) {
+    for ((own, part), sum) in own.iter_mut().zip(own_part).zip(sum) {
+        *own = *own + part + sum / share / gain;
+    }
 }

@@ -10,7 +10,14 @@ use crate::train::{Pool, evaluate};
 
 fn trainer(batch: usize) -> SoftmaxTrainer {
     let size = Dist::fixed(60.0);
-    let config = SyntheticConfig { alpha: 1.0, beta: 1.0, features: 7, classes: 5, size };
+    let config = SyntheticConfig {
+        alpha: 1.0,
+        beta: 1.0,
+        model_difference: 1.0,
+        features: 7,
+        classes: 5,
+        size,
+    };
     SoftmaxTrainer::new(config.init(2, 4), batch, 2)
 }
 
