@@ -51,6 +51,7 @@ mod error;
 mod event;
 mod expect;
 mod fleet;
+mod foresight;
 mod habits;
 mod model;
 mod optimizer;

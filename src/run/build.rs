@@ -5,7 +5,7 @@ use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
 use crate::compress::Packer;
 use crate::data::{Init, ShareError, TaskError, TrainerSetup};
-use crate::device::{Effect, EventConfig};
+use crate::device::{Effect, EventConfig, Foresight};
 use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
 use crate::policy::{Closing, Selection};
 use crate::report::{LoadError, load_tensors};
@@ -117,7 +117,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
     });
     let packer = Packer { packing: plan.client.packing, parameters: plan.task.parameters(), seed };
     let flops = plan.task.flops(0);
-    let client_side = ClientSide {
+    let mut client_side = ClientSide {
         seed,
         history: DeviceHistory::new(seed, &fleet),
         fleet,
@@ -127,12 +127,18 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         flops: [flops, plan.task.flops(1) - flops],
         server_uplink: plan.fleet.server_uplink,
         server_downlink: plan.fleet.server_downlink,
+        foresight: plan.client.foresight,
+        usual: Vec::new(),
         workload,
         recipe,
         foreign_law: plan.task.problem.foreign_law(seed)?,
         packer,
         training: training.clone(),
     };
+    let recorded = client_side.fleet.classes.iter().any(|class| class.trace.is_some());
+    if plan.client.foresight == Foresight::Expected && recorded {
+        client_side.know_recordings();
+    }
     Ok(Built { server, client_side, training })
 }
 

@@ -13,7 +13,7 @@ mod trips;
 
 use super::build::{BuildError, assemble};
 use crate::clock::TimeOverflow;
-use crate::device::{Effect, EventConfig, FleetConfig};
+use crate::device::{Effect, EventConfig, FleetConfig, Foresight};
 use crate::plugins::Plugins;
 use crate::run_files::{ClientsCsv, ReadError, RunTable, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
@@ -165,7 +165,10 @@ fn leave_out(plan: &Plan) -> Vec<&'static str> {
     let shared = shared.then_some("server_uplink and server_downlink in [fleet]");
     let events = plan.events.iter().any(on_devices);
     let events = events.then_some("every [[event]] that concerns devices");
-    [shared, events].into_iter().flatten().collect()
+    // Who stopped where is in the trace, as if every client had foreseen it.
+    let foresight = plan.client.foresight != Foresight::Exact;
+    let foresight = foresight.then_some("foresight in [client]");
+    [shared, events, foresight].into_iter().flatten().collect()
 }
 
 /// The variant and the seed of the selected run.

@@ -3,12 +3,14 @@
 use super::compression;
 use super::dist;
 use super::error::ScenarioError;
+use super::foresight;
 use super::section::Section;
 use super::solver::{self, Terms};
 use super::tree::{Node, Raw};
 use super::value::Unit;
 use crate::compress::Packing;
 use crate::data::TaskConfig;
+use crate::device::Foresight;
 use crate::policy::{Amount, Batch, ClientConfig, LastBatch, Redraw, WorkConfig};
 use crate::random::Shape;
 use crate::solver::{Recipe, Schedule, Solver};
@@ -32,10 +34,11 @@ pub(super) fn read(
     let packing = section.get("compression").map_or(Ok(Packing::default()), compression::read)?;
     let work =
         section.get("work").map_or(Ok(WorkConfig::UntilDeadline), |node| read_work(node, task))?;
+    let foresight = section.get("foresight").map_or(Ok(Foresight::Exact), foresight::read)?;
     section.finish("here")?;
     // What classes have of their own is known only when the fleet has been read.
     let recipe = Recipe::new(common, Schedule::new(&schedule));
-    Ok(ClientConfig { batch, recipe, variance_reduction, packing, work })
+    Ok(ClientConfig { batch, recipe, variance_reduction, packing, work, foresight })
 }
 
 /// The rounds that `[stop]` asks for; whether it may is for `[stop]` to say.

@@ -1,6 +1,7 @@
 //! What must fit together across the tables of a scenario.
 
 use super::error::ScenarioError;
+use super::foresight;
 use super::solver::short_number;
 use super::source::Where;
 use super::tree::Node;
@@ -53,7 +54,7 @@ pub(super) fn check(
         let error = tree.place("server.partial").error("without a deadline no work is partial");
         return Err(error.expected("`close = { deadline = \"30s\" }`, or no `partial`"));
     }
-    Ok(())
+    foresight::check(tree, client.foresight, server)
 }
 
 /// What a schedule makes of the learning rates must still be rates, and leave α = ημ at most 1.

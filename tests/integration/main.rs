@@ -24,6 +24,7 @@ mod evaluation;
 mod examples;
 mod expectations;
 mod failures;
+mod foresight;
 mod full_disk;
 mod golden;
 mod key_reference;

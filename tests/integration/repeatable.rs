@@ -40,6 +40,12 @@ fn policies() -> Vec<String> {
     let (synthetic, quadratic) = (SYNTHETIC, QUADRATIC);
     vec![
         scenario(synthetic, "", "close = { deadline = \"2s\" }"),
+        scenario(
+            synthetic,
+            "foresight = \"expected\"",
+            "close = { deadline = \"2s\" }\nlate = \"stale\"\nsample = { clients = 9 }",
+        ),
+        scenario(synthetic, "foresight = { margin = \"500ms\" }", "close = { deadline = \"2s\" }"),
         scenario(synthetic, "work = { epochs = 2 }", "close = { first = 4, of = 7 }"),
         scenario(
             synthetic,

@@ -37,7 +37,12 @@ fn vanishing() -> String {
 /// Runs a scenario and records it, then runs it with the devices of the trace instead of `fleet`.
 /// Asserts that both are the same to the nanosecond; returns the outcomes that there were.
 fn assert_replays(server: &str, fleet: &str) -> Vec<String> {
-    let workshop = Workshop::new(&format!("{TASK}{server}\n{fleet}"));
+    assert_replays_with(server, "", fleet)
+}
+
+/// The same, with something that only the run has and not the replay.
+fn assert_replays_with(server: &str, left_out: &str, fleet: &str) -> Vec<String> {
+    let workshop = Workshop::new(&format!("{TASK}{server}\n{left_out}{fleet}"));
     let original = workshop.run("original", &["--timing-only"]);
     let output = workshop.call(&["trace", "record", "original", "--out", "trace.csv.gz"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -80,6 +85,19 @@ fn steps_up_to_a_deadline() {
     let follows = "server.close.deadline = { percentile = 60, of = 3 }\n\
                    client.work.steps = { uniform = [1, 60] }";
     assert_eq!(assert_replays(follows, JITTERY), ["no_step", "used"]);
+}
+
+/// What clients knew is left out in the replay: the trace has who stopped where, and who came late.
+#[test]
+fn steps_of_clients_that_do_not_foresee_them() {
+    for (foresight, outcomes) in [
+        ("\"expected\"", ["late", "no_step", "unfinished", "used"].as_slice()),
+        ("{ margin = \"150ms\" }", &["late", "unfinished", "used"]),
+    ] {
+        let server = "server.close.deadline = \"700ms\"\nserver.sample.clients = 20\n";
+        let known = format!("client.foresight = {foresight}\n");
+        assert_eq!(assert_replays_with(server, &known, JITTERY), outcomes);
+    }
 }
 
 #[test]

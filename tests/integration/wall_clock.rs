@@ -2,6 +2,7 @@
 
 use crate::support::{Row, Workshop, rows, summary};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// At 20 simulated seconds a second a step takes 50 ms or more, and everybody who is in time is in
@@ -44,12 +45,18 @@ fn by_client_and_round(rows: &[Row]) -> BTreeMap<(u64, u64), (u64, &str)> {
         .collect()
 }
 
-#[test]
-fn both_clocks_agree_on_steps_and_outcomes() {
-    let workshop = Workshop::new(DEADLINE);
-    let jumping = workshop.run("virtual", &[]);
+/// Runs by both clocks, with what is expected of each class.
+fn both_clocks_agree(
+    workshop: &Workshop,
+    foresight: &str,
+    by_class: [(u64, &str); 3],
+) -> (PathBuf, PathBuf) {
+    let set = format!("client.foresight={foresight}");
+    let name: String = foresight.chars().filter(char::is_ascii_lowercase).collect();
+    let jumping = workshop.run(&format!("virtual-{name}"), &["--set", &set]);
     let began = Instant::now();
-    let walking = workshop.run("wall", &["--clock", "wall", "--speedup", "20"]);
+    let wall = ["--set", &set, "--clock", "wall", "--speedup", "20"];
+    let walking = workshop.run(&format!("wall-{name}"), &wall);
     // The last round closes when 18 simulated seconds have passed.
     let real = began.elapsed().as_secs_f64();
     assert!(real >= 18.0 / 20.0, "time really passed: {real} s");
@@ -60,8 +67,7 @@ fn both_clocks_agree_on_steps_and_outcomes() {
     assert_eq!(jumped.len(), 18, "six clients, three rounds");
     assert_eq!(jumped.keys().collect::<Vec<_>>(), walked.keys().collect::<Vec<_>>());
     for ((client, round), (tau, outcome)) in &jumped {
-        // 5.8 s between download and upload: five steps, three, or none.
-        let expected = [(5, "used"), (3, "used"), (0, "no_step")][*client as usize / 2];
+        let expected = by_class[*client as usize / 2];
         assert_eq!((*tau, *outcome), expected, "client {client}, round {round}");
         let (tau_walked, outcome_walked) = walked[&(*client, *round)];
         assert!(
@@ -69,6 +75,21 @@ fn both_clocks_agree_on_steps_and_outcomes() {
             "client {client}, round {round}: {tau} and {tau_walked}"
         );
         assert_eq!(*outcome, outcome_walked, "client {client}, round {round}");
+    }
+    (jumping, walking)
+}
+
+/// Whatever clients know: 5.8 s between download and upload, or until a margin of 1.5 s before the deadline.
+#[test]
+fn both_clocks_agree_on_steps_and_outcomes() {
+    let workshop = Workshop::new(DEADLINE);
+    let by_class = [(5, "used"), (3, "used"), (0, "no_step")];
+    let (jumping, walking) = both_clocks_agree(&workshop, "exact", by_class);
+    for (foresight, by_class) in [
+        ("expected", by_class),
+        ("{ margin = \"1500ms\" }", [(4, "used"), (2, "used"), (0, "no_step")]),
+    ] {
+        both_clocks_agree(&workshop, foresight, by_class);
     }
 
     let [jumped, walked] = [summary(&jumping), summary(&walking)];

@@ -27,7 +27,9 @@ pub use wall_clock_round::WallClockRound;
 
 use crate::clock::{SimTime, TimeOverflow};
 use crate::compress::Packer;
-use crate::device::{DeviceView, Fleet, LegTimes, LinkRate, Payload, RoundTask, SteadyLegs};
+use crate::device::{
+    DeviceView, Fleet, Foresight, LegTimes, LinkRate, Payload, RoundTask, SteadyLegs, UsualDevice,
+};
 use crate::participation::{Arrival, ClientContext, Request, Round, Script};
 use crate::policy::{Sent, Workload};
 use crate::random::{Purpose, stream};
@@ -73,6 +75,10 @@ pub struct ClientSide {
     pub server_uplink: Option<u64>,
     /// What all uploads share; `None`: nothing.
     pub server_downlink: Option<u64>,
+    /// What clients know when they decide whether another step fits.
+    pub foresight: Foresight,
+    /// What they take for usual, by client; empty: what their devices are like when nothing disturbs them.
+    pub usual: Vec<UsualDevice>,
     /// Everybody's work.
     pub workload: Workload,
     /// Everybody's local update law.
@@ -155,7 +161,7 @@ impl ClientSide {
         context: &ClientContext,
     ) -> Result<PlannedRound, TimeOverflow> {
         let client = request.asked.client;
-        let task = Self::task(round, request);
+        let task = self.task(round, request);
         let mut pace = self.pace(client, context.key);
         let (way, broken) = if self.is_steady(client) {
             let device = &self.fleet.devices[client as usize];
@@ -230,8 +236,9 @@ impl ClientSide {
         if vanishes { SimTime::from_nanos(request.at.nanos() + at) } else { SimTime::NEVER }
     }
 
-    fn task(round: &Round, request: &Request) -> RoundTask {
+    /// What a client is to do in a round.
+    pub fn task(&self, round: &Round, request: &Request) -> RoundTask {
         let steps = request.steps.map(NonZeroU64::get);
-        RoundTask { start: request.at, steps, due: round.due }
+        RoundTask { start: request.at, steps, due: round.due, foresight: self.foresight }
     }
 }

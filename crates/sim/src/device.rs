@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!   dispatched ──download──► downloaded ──step──step── … ──► computed ──upload──► arrives
-//!                                          another step only if it and the upload fit
+//!                                          another step only if it and the upload fit, as far as the
+//!                                          client knows ([`Foresight`])
 //! ```
 //!
 //! Devices know only their own connection. A [`Link`] is what many of them share, such as the
@@ -16,6 +17,7 @@ mod class;
 mod episodes;
 mod event;
 mod fleet;
+mod foresight;
 mod legs;
 mod link;
 mod link_rate;
@@ -32,6 +34,7 @@ pub use class::{Availability, ClassConfig, ComputeConfig, Repeat, Replay, Slowdo
 pub use episodes::{Alternation, Episode};
 pub use event::{Among, DeviceEffect, Effect, EventConfig, LrEffect, When, Whom};
 pub use fleet::{Assign, Class, Demand, Device, Fleet, FleetConfig, FleetError, Payload, Wire};
+pub use foresight::{Foreseen, Foresight, UsualDevice};
 pub use legs::{LegEnds, LegTimes, RoundTask};
 pub use link::{Flow, Link, LinkTransfers, TransferId};
 pub use link_rate::LinkRate;

@@ -17,12 +17,17 @@
 //!
 //! ```
 //! use gruppetto_sim::clock::{SimTime, Span};
-//! use gruppetto_sim::device::{Device, Pace, RoundTask, SteadyLegs};
+//! use gruppetto_sim::device::{Device, Foresight, Pace, RoundTask, SteadyLegs};
 //!
 //! let ms = |millis: u64| Span::from_nanos(millis * 1_000_000);
 //! let phone = Device { download: ms(100), step: ms(25), upload: ms(300), jitter: 0.0, class: 0 };
 //! let deadline = SimTime::ZERO.after(ms(2000))?;
-//! let task = RoundTask { start: SimTime::ZERO, steps: None, due: Some(deadline) };
+//! let task = RoundTask {
+//!     start: SimTime::ZERO,
+//!     steps: None,
+//!     due: Some(deadline),
+//!     foresight: Foresight::Exact,
+//! };
 //! let mut pace = Pace::new(&phone, 1, 0, 1);
 //! let (times, _) = task.legs(&mut SteadyLegs { device: &phone, pace: &mut pace })?;
 //! assert_eq!(times.tau, (2000 - 100 - 300) / 25);

@@ -7,7 +7,7 @@
 use super::parts::Part;
 use super::rates::{Rates, duration};
 use crate::clock::{SimTime, Span};
-use crate::device::{Device, Payload, RoundTask, STEP};
+use crate::device::{Device, Foreseen, Foresight, Payload, RoundTask, STEP};
 use crate::record::{Leg, Outcome};
 
 /// What a row of the trace says of the device, from its instant on.
@@ -163,10 +163,11 @@ impl PartConditions<'_> {
             None => usual.max((last - downloaded) / self.steps.unwrap_or(1).max(1) + 1),
             Some(due) => {
                 let at = SimTime::from_nanos;
-                let trip = RoundTask { start: at(start), steps: self.steps, due: Some(at(due)) };
+                let (steps, foresight) = (self.steps, Foresight::Exact);
+                let trip = RoundTask { start: at(start), steps, due: Some(at(due)), foresight };
                 let takes = Span::from_nanos(duration(self.payload.up, upload));
-                let span = Span::from_nanos(usual);
-                let tau = trip.fitting(0, at(downloaded), at(due), span, takes);
+                let foreseen = Foreseen { step: Span::from_nanos(usual), upload: takes };
+                let tau = trip.completes(0, at(downloaded), at(due), foreseen, foreseen);
                 if downloaded.saturating_add(usual.saturating_mul(tau)) > last {
                     usual
                 } else if needed <= due {

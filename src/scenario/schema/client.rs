@@ -2,11 +2,12 @@
 
 use super::entry::Preset::{Nothing, Required, Toml, Words};
 use super::entry::{Choice, Key, Table, choice, key};
-use crate::scenario::compression;
+use crate::scenario::{compression, foresight};
 
 pub(super) const TABLES: &[Table] = &[
     Table::header("client", "how a client works", CLIENT).listed("local solvers"),
     compression::TABLE,
+    foresight::TABLE,
     Table::braces("client.lr_schedule", "a change of the learning rate", LR_SCHEDULE),
     Table::braces("client.work", "how many local steps a client sets out to make", WORK)
         .exactly_one(&[&[&["until"], &["epochs", "last_batch"], &["steps"]]]),
@@ -51,6 +52,14 @@ const CLIENT: &[Key] = &[
     .choices(WORKS)
     .listed("how much work a client has")
     .plugin("Work"),
+    key(
+        "foresight",
+        "",
+        Toml("\"exact\""),
+        "what a client knows when it decides whether another step and its upload fit before the deadline",
+    )
+    .choices(foresight::FORESIGHTS)
+    .listed("what clients know of their own time"),
 ];
 
 const VARIANCE_REDUCTION: &[Choice] = &[

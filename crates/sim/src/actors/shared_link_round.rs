@@ -45,9 +45,9 @@ impl ClientActor {
         let Some(request) = around.ending.watch(place, departed) else { return };
         let Some(end) = self.may_vanish(&round, &request, &context, ctx) else { return };
         self.register_departure(client, context.leaves);
-        let due = round.due;
+        let gives_up = around.client_side.task(&round, &request).gives_up();
         let arrival = around.client_side.begin_shared_link_round(round, request);
-        let wait = self.carry(client, Direction::Down, request.at, due, ctx);
+        let wait = self.carry(client, Direction::Down, request.at, gives_up, ctx);
         let shared_link_round = Some(Box::new(SharedLinkRound { context, end }));
         self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round }));
     }

@@ -2,7 +2,7 @@
 
 use super::ClientSide;
 use crate::clock::SimTime;
-use crate::device::{DeviceView, Effort, Happening, LinkRate, Pace, SpeedProfile};
+use crate::device::{DeviceView, Effort, Happening, LinkRate, Pace, SpeedProfile, UsualDevice};
 use crate::participation::Round;
 
 impl ClientSide {
@@ -40,14 +40,30 @@ impl ClientSide {
     pub(super) fn links<'a>(&'a self, client: u32, script: &'a [Happening]) -> SpeedProfile<'a> {
         let fleet = &self.fleet;
         let class = &fleet.classes[usize::from(fleet.devices[client as usize].class)];
-        let samples = self.workload.batch(client) as f64;
-        let effort = Effort { samples, flops: self.flops[0] + self.flops[1] * samples };
+        let effort = self.effort(client);
         let mut profile = SpeedProfile::new(self.seed, client, fleet.nominal(client), effort);
         if let Some(trace) = &class.trace {
             let trace_cursor = fleet.trace_cursors[client as usize];
             profile = profile.recorded(trace.points(trace_cursor.track as usize), trace_cursor);
         }
         profile.scripted(script)
+    }
+
+    /// What one local step asks of a client's device.
+    fn effort(&self, client: u32) -> Effort {
+        let samples = self.workload.batch(client) as f64;
+        Effort { samples, flops: self.flops[0] + self.flops[1] * samples }
+    }
+
+    /// What all clients take for usual. Recordings are averaged once, for there may be many changes in one.
+    pub fn know_recordings(&mut self) {
+        let usual = |client| self.fleet.usual(client, self.effort(client));
+        self.usual = (0..self.fleet.devices.len() as u32).map(usual).collect();
+    }
+
+    fn usual(&self, client: u32) -> UsualDevice {
+        let known = self.usual.get(client as usize).copied();
+        known.unwrap_or_else(|| self.fleet.nominal(client).into())
     }
 
     /// A client's device as it takes steps and transfers over a speed profile.
@@ -69,6 +85,7 @@ impl ClientSide {
             share: self.server_downlink.map_or(LinkRate::UNLIMITED, |all| {
                 LinkRate::bps((all / round.crowd as u64).max(1))
             }),
+            usual: self.usual(client),
         }
     }
 

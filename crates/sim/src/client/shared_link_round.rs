@@ -82,10 +82,12 @@ impl ClientSide {
         let mut profile = self.profile(client, downloaded, &script);
         let mut pace = self.pace(client, context.key);
         let view = self.view(&round, client, &mut profile, &mut pace);
-        let task = Self::task(&round, &request);
+        let task = self.task(&round, &request);
         let (way, _) = task.legs_after_download(&mut SharedLegs(view), downloaded)?;
         if way.tau == 0 {
-            give_up(arrival, way.arrives.max(sent), way.ends);
+            let end = way.arrives.max(sent);
+            give_up(arrival, end, way.ends);
+            arrival.way.downloaded = downloaded.min(end);
             return Ok(None);
         }
         let reaches = way.computed.after(latency)?;
@@ -104,12 +106,15 @@ impl ClientSide {
     /// gives up as if there were a connection.
     pub fn connection_lost(&self, arrival: &mut Arrival, direction: Direction, now: SimTime) {
         let latency = self.latency(arrival.request.asked.client);
-        let (seen, due) = match direction {
-            Direction::Down => (now.after(latency).unwrap_or(SimTime::NEVER), arrival.round.due),
+        let (seen, gives_up) = match direction {
+            Direction::Down => {
+                let task = self.task(&arrival.round, &arrival.request);
+                (now.after(latency).unwrap_or(SimTime::NEVER), task.gives_up())
+            }
             Direction::Up => (now, None),
         };
-        match due.filter(|due| *due <= seen) {
-            Some(due) => give_up(arrival, due, Leg::Download),
+        match gives_up.filter(|gives_up| *gives_up <= seen) {
+            Some(gives_up) => give_up(arrival, gives_up, Leg::Download),
             None => {
                 arrival.halt(seen, Outcome::Offline);
                 arrival.cut_off = true;

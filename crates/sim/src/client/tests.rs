@@ -47,6 +47,8 @@ fn client_side(dropout: f64) -> ClientSide {
     let fleet = config.init(seed, 1, &Demand { payload, effort: &effort, wires: true }).unwrap();
     let work = WorkConfig::Steps(Amount::Drawn(Dist::fixed(4.0), Redraw::Round));
     ClientSide {
+        foresight: Foresight::Exact,
+        usual: Vec::new(),
         seed,
         history: DeviceHistory::new(seed, &fleet),
         fleet,

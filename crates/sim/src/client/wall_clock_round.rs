@@ -62,7 +62,7 @@ impl ClientSide {
         };
         let start = request.at;
         let mut wall_round = WallClockRound {
-            task: Self::task(&round, &request),
+            task: self.task(&round, &request),
             pace: self.pace(client, key),
             downloaded: start,
             now: start,
@@ -92,6 +92,10 @@ impl ClientSide {
             ends.begin_to_compute(downloaded);
             ends.steps(&one_more, now)
         })?;
+        if made == 0 {
+            // Without foresight it works on a step that it leaves.
+            wall_round.now = end;
+        }
         Ok((made > 0).then_some(end))
     }
 

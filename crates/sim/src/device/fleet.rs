@@ -7,6 +7,7 @@ mod tests;
 
 use super::class::{ClassConfig, Thermal};
 use super::episodes::Alternation;
+use super::foresight::UsualDevice;
 use super::link_rate::LinkRate;
 use super::speed_profile::{Effort, SteadyInterval, TraceCursor};
 use super::trace_store::TraceStore;
@@ -226,6 +227,19 @@ impl Fleet {
         let mut sizes = vec![0; self.classes.len()];
         self.devices.iter().for_each(|device| sizes[usize::from(device.class)] += 1);
         sizes
+    }
+
+    /// What is usual for a client's device: the means of its recording, of what that tells.
+    pub fn usual(&self, client: u32, effort: Effort) -> UsualDevice {
+        let usual = UsualDevice::from(self.nominal(client));
+        let class = &self.classes[usize::from(self.devices[client as usize].class)];
+        let Some(trace) = &class.trace else {
+            return usual;
+        };
+        let cursor = self.trace_cursors[client as usize];
+        let track = cursor.track as usize;
+        let length = if cursor.period > 0 { cursor.period } else { trace.length(track) };
+        usual.over(trace.points(track), length, effort)
     }
 
     /// What a client's device is like when nothing else is said.

@@ -10,8 +10,8 @@
 //! | `client/shared_link_round.rs` | whose transfers share the server's links: when they end is not known before |
 //! | `client/wall_clock_round.rs` | on the wall clock: its steps ended when they really did |
 
-use super::Transfer;
-use crate::clock::{SimTime, Span, TimeOverflow};
+use super::{Foresight, Transfer};
+use crate::clock::{SimTime, TimeOverflow};
 use crate::record::Leg;
 
 /// Says when a leg ends that begins at `from`.
@@ -40,6 +40,8 @@ pub struct RoundTask {
     pub steps: Option<u64>,
     /// When its update must have arrived; `None`: it takes the time it needs.
     pub due: Option<SimTime>,
+    /// What it knows when it decides whether another step fits.
+    pub foresight: Foresight,
 }
 
 /// When a client will be where.
@@ -87,27 +89,6 @@ impl LegTimes {
 }
 
 impl RoundTask {
-    /// Whether a step of length `step`, begun at `now`, ends early enough to be uploaded in time.
-    pub fn fits(&self, now: SimTime, step: Span, upload: Span) -> bool {
-        let Some(due) = self.due else {
-            return true;
-        };
-        due.before(upload)
-            .and_then(|last| last.before(step))
-            .is_some_and(|latest_start| now <= latest_start)
-    }
-
-    /// How many steps of length `step` it makes after `tau` from `now` on, if they are to end by
-    /// `until` and be uploaded in time.
-    pub fn fitting(&self, tau: u64, now: SimTime, until: SimTime, step: Span, upload: Span) -> u64 {
-        let until = match self.due {
-            Some(due) => until.min(due.before(upload).unwrap_or(SimTime::ZERO)),
-            None => until,
-        };
-        let fitting = until.since(now).nanos() / step.nanos();
-        self.steps.map_or(fitting, |steps| fitting.min(steps - tau))
-    }
-
     /// Whether `tau` steps are all it means to make.
     pub fn is_done(&self, tau: u64) -> bool {
         self.steps == Some(tau)
@@ -120,8 +101,8 @@ impl RoundTask {
         match ends.download(self.start)? {
             Transfer::Through(downloaded) => self.legs_after_download(ends, downloaded),
             Transfer::Broken(at) => {
-                // A client that is due before it sees the loss gives up like any other.
-                let gives_up = self.due.filter(|due| *due <= at);
+                // A client that gives up before it sees the loss does so like any other.
+                let gives_up = self.gives_up().filter(|gives_up| *gives_up <= at);
                 let end = gives_up.unwrap_or(at);
                 Ok((LegTimes::without_step(end, Leg::Download), gives_up.is_none()))
             }
@@ -139,11 +120,11 @@ impl RoundTask {
         if tau == 0 {
             // No step fits: it gives up when it sees that, and when the round is over at the
             // latest, in the middle of its download if need be.
-            let (end, leg) = match self.due.filter(|due| *due < downloaded) {
-                Some(due) => (due, Leg::Download),
-                None => (downloaded, Leg::Compute),
+            let way = match self.gives_up().filter(|gives_up| *gives_up < downloaded) {
+                Some(gives_up) => LegTimes::without_step(gives_up, Leg::Download),
+                None => LegTimes { downloaded, ..LegTimes::without_step(computed, Leg::Compute) },
             };
-            return Ok((LegTimes::without_step(end, leg), false));
+            return Ok((way, false));
         }
         let upload = ends.upload(computed)?;
         let broken = matches!(upload, Transfer::Broken(_));
@@ -194,7 +175,8 @@ mod tests {
     }
 
     fn task(due: Option<u64>) -> RoundTask {
-        RoundTask { start: at(100), steps: Some(3), due: due.map(at) }
+        let foresight = Foresight::Exact;
+        RoundTask { start: at(100), steps: Some(3), due: due.map(at), foresight }
     }
 
     #[test]
@@ -212,6 +194,7 @@ mod tests {
     #[test]
     fn without_a_step_the_round_ends_with_the_download_or_when_it_is_due() {
         let mut ends = answers(Transfer::Through(at(110)), 0, Transfer::Through(at(150)));
+        ends.steps.1 = at(110);
         let ends_at = |due, ends: &mut Fixed| task(due).legs(ends).unwrap();
         let gives_up = |nanos, leg| (LegTimes::without_step(at(nanos), leg), false);
         assert_eq!(ends_at(None, &mut ends), gives_up(110, Leg::Compute));

@@ -1,14 +1,14 @@
 //! The legs of a client whose device changes while it works.
 //!
 //! What happens follows the device exactly: a step or a transfer that spans a change takes the
-//! right time. What the client *decides* follows what it knows: it makes another step if, at the
-//! speed it has now, that step and the upload would fit before it is due. If things get worse it
-//! may come late, as in life; if they stay as they are, it never does.
+//! right time. What the client *decides* follows what it knows ([`Foresight`](super::Foresight)). With exact
+//! foresight it makes another step if, at the speed it has now, that step and the upload would fit before it is
+//! due. If things get worse it may come late, as in life; if they stay as they are, it never does.
 
 use super::link_rate::LinkRate;
 use super::pace::scaled;
 use super::speed_profile::{SpeedProfile, SteadyInterval};
-use super::{LegEnds, Pace, Payload, RoundTask, Thermal};
+use super::{Foreseen, LegEnds, Pace, Payload, RoundTask, Thermal, UsualDevice};
 use crate::clock::{SimTime, Span, TimeOverflow};
 
 /// One step of work in fixed point: parts small enough that what rounding loses in a change of
@@ -121,6 +121,8 @@ pub struct DeviceView<'a, 'b> {
     pub payload: Payload,
     /// The most of the server's link that it can count on for its upload.
     pub share: LinkRate,
+    /// What its client takes for usual.
+    pub usual: UsualDevice,
 }
 
 impl LegEnds for DeviceView<'_, '_> {
@@ -136,26 +138,35 @@ impl LegEnds for DeviceView<'_, '_> {
         let (mut tau, mut now) = (0, from);
         // Without a connection a client thinks of the last one it had.
         let mut upload = self.latency;
+        let usual = self.usual.foreseen(self.latency, self.payload, self.share);
         while !task.is_done(tau) {
             let interval = self.interval(now);
             upload = self.expected_upload(&interval).unwrap_or(upload);
             let factor = self.pace.next_factor();
             let step = factor.map_or(Ok(interval.step), |f| scaled(interval.step, f))?;
-            if !task.fits(now, step, upload) {
+            let real = Foreseen { step, upload };
+            if !task.begins_step(now, real, usual) {
                 break;
             }
             let end = now.after(step);
             if end.is_ok_and(|end| end <= interval.until) {
+                if let Some(left) = task.leaves_step(now, end.ok()) {
+                    return Ok((tau, left));
+                }
                 // As many as fit in this interval, if they all take the same time.
                 let more = match factor {
                     Some(_) => 1,
-                    None => task.fitting(tau, now, interval.until, step, upload),
+                    None => task.completes(tau, now, interval.until, real, usual),
                 };
                 now = now.after(step.times(more)?)?;
                 tau += more;
             } else {
                 let work = factor.map_or(STEP, |f| (f * STEP as f64) as u128);
-                now = self.across(now, work)?;
+                let end = self.across(now, work);
+                if let Some(left) = task.leaves_step(now, end.ok()) {
+                    return Ok((tau, left));
+                }
+                now = end?;
                 tau += 1;
             }
         }

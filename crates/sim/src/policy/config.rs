@@ -4,6 +4,7 @@ use super::{Close, Scheme};
 use crate::aggregate::{OptimizerConfig, RuleConfig};
 use crate::clock::Span;
 use crate::compress::Packing;
+use crate::device::Foresight;
 use crate::metric::{Bound, Metric};
 use crate::random::Dist;
 use crate::solver::{Recipe, VarianceReduction};
@@ -44,6 +45,8 @@ pub struct ClientConfig {
     pub packing: Packing,
     /// How many local steps a client sets out to make.
     pub work: WorkConfig,
+    /// What a client knows when it decides whether another step fits.
+    pub foresight: Foresight,
 }
 
 /// Samples per local step.

@@ -63,6 +63,23 @@ fn a_client_gives_up_if_no_step_fits() {
     }
 }
 
+/// Without foresight and with a margin of 45 ms it leaves its third step at 155 ms, or its first, or it has no
+/// model when the margin begins.
+#[test]
+fn without_foresight_a_client_sends_what_it_has_when_the_margin_begins() {
+    let mut side = client_side(0.0);
+    side.foresight = Foresight::None { margin: Span::from_nanos(45_000_000) };
+    let mut arrival = begin(&side, Some(ms(200)));
+    assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(Some(ms(185))));
+    assert_eq!((arrival.way.tau, arrival.way.computed), (2, ms(155)));
+    let mut arrival = begin(&side, Some(ms(180)));
+    assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(None));
+    assert_eq!(arrival.way, LegTimes { ends: Leg::Compute, ..way([130, 135, 135], 0) });
+    let mut arrival = begin(&side, Some(ms(170)));
+    assert_eq!(side.model_sent(&mut arrival, &context(), ms(100)), Ok(None));
+    assert_eq!(arrival.way, LegTimes::without_step(ms(125), Leg::Download));
+}
+
 #[test]
 fn a_client_gives_up_without_its_model() {
     let mut arrival = begin(&client_side(0.0), Some(ms(80)));

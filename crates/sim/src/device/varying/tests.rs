@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::device::{
-    Alternation, ClientSet, Compute, Device, Effort, Happening, LegTimes, NO_LIMIT, Point,
-    SteadyLegs, TraceCursor, Wire,
+    Alternation, ClientSet, Compute, Device, Effort, Foresight, Happening, LegTimes, NO_LIMIT,
+    Point, SteadyLegs, TraceCursor, Wire,
 };
 use crate::random::{Dist, Purpose};
 use proptest::prelude::*;
@@ -44,12 +44,13 @@ fn walk<'a>(
         latency: Span::from_nanos(MS),
         payload: Payload { down: 1000, up: 1000 },
         share: LinkRate::UNLIMITED,
+        usual: UsualDevice { step: Span::from_nanos(10 * MS), up: LinkRate::UNLIMITED },
     };
     trip.legs(&mut view).unwrap()
 }
 
 fn trip(start: u64, steps: Option<u64>, due: Option<u64>) -> RoundTask {
-    RoundTask { start: at(start), steps, due: due.map(at) }
+    RoundTask { start: at(start), steps, due: due.map(at), foresight: Foresight::Exact }
 }
 
 #[test]
@@ -220,7 +221,8 @@ proptest! {
     fn a_steady_course_is_the_steady_device(
         step in 1u64..500, jitter in prop_oneof![Just(0.0f32), 0.0f32..0.5], latency in 0u64..50,
         rates in (1u64..9_000_000_000, 1u64..9_000_000_000), bits in 0u64..2000,
-        steps in proptest::option::of(1u64..40), due in 100u64..9000,
+        steps in proptest::option::of(1u64..40), due in 100u64..9000, margin in 0u64..500,
+        which in 0usize..3,
     ) {
         let wire = Wire { up: rates.0, down: rates.1, latency: Span::from_nanos(latency) };
         let wired = |rate: u64| {
@@ -234,7 +236,9 @@ proptest! {
             jitter,
             class: 0,
         };
-        let trip = trip(77, steps, Some(due));
+        let margin = Span::from_nanos(margin);
+        let foresight = [Foresight::Exact, Foresight::Expected, Foresight::None { margin }][which];
+        let trip = RoundTask { foresight, ..trip(77, steps, Some(due)) };
         let mut pace = Pace::new(&device, 1, 2, 3);
         let short = trip.legs(&mut SteadyLegs { device: &device, pace: &mut pace }).unwrap();
         let interval = SteadyInterval { step: device.step, up: LinkRate::bps(wire.up), down: LinkRate::bps(wire.down), until: SimTime::NEVER };
@@ -246,6 +250,7 @@ proptest! {
             latency: wire.latency,
             payload: Payload { down: bits, up: bits },
             share: LinkRate::UNLIMITED,
+            usual: UsualDevice { step: device.step, up: interval.up },
         };
         prop_assert_eq!(short, trip.legs(&mut view).unwrap());
     }
