@@ -5,7 +5,7 @@ use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
 use crate::compress::Packer;
 use crate::data::{Init, ShareError, TaskError, TrainerSetup};
-use crate::device::{Effect, EventConfig, Foresight};
+use crate::device::{Class, Effect, EventConfig, Foresight};
 use crate::plugins::{Chosen, ChosenPlugins, FleetView, PluginError};
 use crate::policy::{Closing, Selection};
 use crate::report::{LoadError, load_tensors};
@@ -135,7 +135,7 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         packer,
         training: training.clone(),
     };
-    let recorded = client_side.fleet.classes.iter().any(|class| class.trace.is_some());
+    let recorded = client_side.fleet.classes.iter().any(Class::is_recorded);
     if plan.client.foresight == Foresight::Expected && recorded {
         client_side.know_recordings();
     }

@@ -211,7 +211,10 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
     let models = 4 + 6 * threads as u64;
     // Links, places in recordings and presence are kept of devices that change.
     let changes = |class: &ClassConfig| {
-        class.trace.is_some() || class.availability.is_some() || class.slowdown.is_some()
+        class.trace.is_some()
+            || class.links.is_some()
+            || class.availability.is_some()
+            || class.slowdown.is_some()
     };
     let lively = !plan.events.is_empty() || plan.fleet.classes.iter().any(changes);
     let bookkeeping = if lively { 280 } else { 80 };

@@ -27,9 +27,11 @@ pub(super) fn read(
         })?,
         None => 0.0,
     };
-    let store = trace.as_ref().map(|replay| &*replay.trace);
-    let uplink = read_link(&mut section, "uplink", store.is_some_and(TraceStore::tells_up))?;
-    let downlink = read_link(&mut section, "downlink", store.is_some_and(TraceStore::tells_down))?;
+    let links_at = section.get("links");
+    let links = links_at.map(|node| replay::read_links(node, traces)).transpose()?;
+    let linked = links.as_ref().or(trace.as_ref()).map(|replay| &*replay.trace);
+    let uplink = read_link(&mut section, "uplink", linked.is_some_and(TraceStore::tells_up))?;
+    let downlink = read_link(&mut section, "downlink", linked.is_some_and(TraceStore::tells_down))?;
     let latency = match section.get("latency") {
         Some(node) => bounded(node, "latency", Unit::Time, (0.0, "0s"))?,
         None => Dist::fixed(0.0),
@@ -44,11 +46,9 @@ pub(super) fn read(
     let availability_at = section.get("availability");
     let availability =
         availability_at.map(|node| habits::read_availability(node, traces)).transpose()?;
-    if let (Some(node), Some(store)) = (availability_at, store)
-        && !store.tells_speeds()
-    {
-        let error = node.at.error("nothing is left of the trace: it tells availability alone");
-        return Err(error.expected("either `trace` or `availability` in this class"));
+    if let Some(replay) = &trace {
+        let left = Overruled { links: links_at, availability: availability_at };
+        left.check(&replay.trace)?;
     }
     let slowdown = section.get("slowdown").map(habits::read_slowdown).transpose()?;
     let thermal = section.get("thermal").map(habits::read_thermal).transpose()?;
@@ -64,11 +64,38 @@ pub(super) fn read(
         latency,
         dropout,
         trace,
+        links,
         availability,
         slowdown,
         thermal,
     };
     Ok((class, terms))
+}
+
+/// What overrules a part of what the `trace` of a class tells.
+struct Overruled<'a> {
+    links: Option<&'a Node>,
+    availability: Option<&'a Node>,
+}
+
+impl Overruled<'_> {
+    /// Something of the trace must be left.
+    fn check(&self, trace: &TraceStore) -> Result<(), ScenarioError> {
+        let tells = [
+            (trace.tells_some_compute(), None),
+            (trace.tells_some_link(), self.links),
+            (trace.tells_availability(), self.availability),
+        ];
+        if tells.iter().any(|(tells, overruled)| *tells && overruled.is_none()) {
+            return Ok(());
+        }
+        let Some(node) = tells.iter().rev().find_map(|(tells, by)| by.filter(|_| *tells)) else {
+            return Ok(());
+        };
+        let error =
+            node.at.error("nothing is left of the trace: all that it tells is told here, too");
+        Err(error.expected("a `trace` that tells more, or no `trace` in this class"))
+    }
 }
 
 /// `step_time` or `speed`; neither if the trace tells it of every device.

@@ -80,6 +80,7 @@ pub(super) fn uniform() -> FleetConfig {
         latency: Dist::fixed(0.0),
         dropout: 0.0,
         trace: None,
+        links: None,
         availability: None,
         slowdown: None,
         thermal: None,

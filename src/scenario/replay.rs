@@ -48,6 +48,19 @@ pub(super) fn read(node: &Node, traces: &TraceStores) -> Result<Replay, Scenario
     Ok(replay)
 }
 
+/// Reads the `links` of a class: a trace that tells them, and how it is replayed.
+pub(super) fn read_links(node: &Node, traces: &TraceStores) -> Result<Replay, ScenarioError> {
+    let mut section = Section::open("fleet.class.links", node)?;
+    let file = section.require("trace", "a trace with a column `up` or `down`")?;
+    let replay = read_how(&mut section, file, traces)?;
+    section.finish("here")?;
+    if !replay.trace.tells_some_link() {
+        let error = file.at.error("the trace does not tell how fast links are");
+        return Err(error.expected("a trace with a column `up` or `down`"));
+    }
+    Ok(replay)
+}
+
 /// Reads a `file` and the keys that say how it is replayed.
 pub(super) fn read_how(
     section: &mut Section<'_>,

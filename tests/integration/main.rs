@@ -60,6 +60,7 @@ mod simulated;
 mod support;
 mod tables;
 mod theory_and_runs;
+mod three_traces;
 mod tools;
 mod trace_files;
 mod trace_fit;

@@ -9,6 +9,7 @@ pub(super) const TABLES: &[Table] = &[
         .listed("properties of devices")
         .exactly_one(&[&[&["step_time"], &["speed"]]]),
     Table::braces("fleet.class.trace", "recordings of devices, and how they are replayed", TRACE),
+    Table::braces("fleet.class.links", "links as recorded, whatever else the file tells", LINKS),
     Table::braces("fleet.class.availability", "when a device can take part", AVAILABILITY)
         .exactly_one(&[&[&["on", "off"], &["trace", "repeat", "shift", "assign", "devices"]]]),
     Table::braces("fleet.class.slowdown", "episodes in which a device is slower", SLOWDOWN),
@@ -79,6 +80,12 @@ const CLASS: &[Key] = &[
     ),
     key("uplink", "DIST of rates", Words("no limit"), "from client to server").dist(),
     key("downlink", "DIST of rates", Words("no limit"), "from server to client").dist(),
+    key(
+        "links",
+        "`{ trace = \"wifi.csv\", … }`",
+        Words("as the trace says, or `uplink` and `downlink`"),
+        "recordings of links that are replayed",
+    ),
     key("latency", "DIST of durations", Toml("\"0s\""), "before the first bit arrives, each way")
         .dist(),
     key(
@@ -151,6 +158,19 @@ const TRACE: &[Key] = &[
         choice("\"random\"", "in a random order"),
     ]),
     key("devices", "text", Words("all"), "only recordings of devices whose name begins with this"),
+];
+
+const LINKS: &[Key] = &[
+    key(
+        "trace",
+        "a file",
+        Required,
+        "links are as recorded in the columns `up` and `down`, whatever else the file tells",
+    ),
+    of_trace("repeat"),
+    of_trace("shift"),
+    of_trace("assign"),
+    of_trace("devices"),
 ];
 
 const AVAILABILITY: &[Key] = &[

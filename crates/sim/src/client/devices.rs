@@ -46,6 +46,10 @@ impl ClientSide {
             let trace_cursor = fleet.trace_cursors[client as usize];
             profile = profile.recorded(trace.points(trace_cursor.track as usize), trace_cursor);
         }
+        if let Some(links) = &class.links {
+            let cursor = fleet.link_cursors[client as usize];
+            profile = profile.linked(links.points(cursor.track as usize), cursor);
+        }
         profile.scripted(script)
     }
 

@@ -31,6 +31,7 @@ fn client_side(dropout: f64) -> ClientSide {
         latency: Dist::fixed(30e6),
         dropout,
         trace: None,
+        links: None,
         availability: None,
         slowdown: None,
         thermal: None,

@@ -27,6 +27,8 @@ pub struct ClassConfig {
     pub dropout: f64,
     /// Recordings that are replayed: what they do not tell, the other keys do.
     pub trace: Option<Replay>,
+    /// Recordings of links that are replayed, whatever `trace` says of links.
+    pub links: Option<Replay>,
     /// When its devices can take part; `None`: as the trace says, or always.
     pub availability: Option<Availability>,
     /// Times in which a device is slower, such as when its owner uses it.

@@ -14,7 +14,7 @@ use super::trace_store::TraceStore;
 use super::varying::Direction;
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::random::{Purpose, shuffle, stream};
-use places::trace_cursors;
+use places::{LINKS, SPEEDS, trace_cursors};
 use std::sync::Arc;
 
 /// `[fleet]`.
@@ -98,12 +98,19 @@ pub struct Class {
     pub thermal: Option<Thermal>,
     /// Recordings that say how fast they are.
     pub trace: Option<Arc<TraceStore>>,
+    /// Recordings that say how fast their links are, in the place of what `trace` says.
+    pub links: Option<Arc<TraceStore>>,
 }
 
 impl Class {
     /// Whether its devices are not always the same.
     pub fn varies(&self) -> bool {
-        self.trace.is_some() || self.slowdown.is_some() || self.thermal.is_some()
+        self.is_recorded() || self.slowdown.is_some() || self.thermal.is_some()
+    }
+
+    /// Whether recordings say how fast its devices or their links are.
+    pub fn is_recorded(&self) -> bool {
+        self.trace.is_some() || self.links.is_some()
     }
 }
 
@@ -118,6 +125,8 @@ pub struct Fleet {
     pub wires: Vec<Wire>,
     /// Places in the recordings of speeds, by client; empty if there are none.
     pub trace_cursors: Vec<TraceCursor>,
+    /// Places in the recordings of links alone, by client; empty if there are none.
+    pub link_cursors: Vec<TraceCursor>,
 }
 
 /// A client got a device whose times cannot be represented.
@@ -155,15 +164,21 @@ impl FleetConfig {
     ) -> Result<Fleet, FleetError> {
         let classes: Vec<Class> = self.classes.iter().map(ClassConfig::class).collect();
         let assigned = self.assignment(seed, clients);
-        let traces = self.classes.iter().map(|class| class.trace.as_ref());
-        let trace_cursors = if classes.iter().any(|class| class.trace.is_some()) {
-            trace_cursors(seed, 0, &assigned, &traces.collect::<Vec<_>>())
-        } else {
-            Vec::new()
-        };
+        // A recording of speeds and presence is one device. So a class whose trace tells presence alone has
+        // its places here, too.
+        let speeds: Vec<_> = self.classes.iter().map(|class| class.trace.as_ref()).collect();
+        let links: Vec<_> = self.classes.iter().map(|class| class.links.as_ref()).collect();
+        let [trace_cursors, link_cursors] = [
+            (SPEEDS, speeds, classes.iter().any(|class| class.trace.is_some())),
+            (LINKS, links, classes.iter().any(|class| class.links.is_some())),
+        ]
+        .map(|(aspect, replays, needed)| match needed {
+            true => trace_cursors(seed, aspect, &assigned, &replays),
+            false => Vec::new(),
+        });
         let wires = demand.wires || classes.iter().any(Class::varies);
-        let mut fleet =
-            Fleet { devices: Vec::with_capacity(clients), classes, wires: vec![], trace_cursors };
+        let devices = Vec::with_capacity(clients);
+        let mut fleet = Fleet { devices, classes, wires: vec![], trace_cursors, link_cursors };
         for (client, class) in assigned.into_iter().enumerate() {
             let config = &self.classes[usize::from(class)];
             let first = fleet.first_point(client, class);
@@ -233,13 +248,15 @@ impl Fleet {
     pub fn usual(&self, client: u32, effort: Effort) -> UsualDevice {
         let usual = UsualDevice::from(self.nominal(client));
         let class = &self.classes[usize::from(self.devices[client as usize].class)];
-        let Some(trace) = &class.trace else {
-            return usual;
+        let over = |trace: &Option<Arc<TraceStore>>, cursors: &[TraceCursor]| {
+            let (trace, cursor) = (trace.as_ref()?, cursors[client as usize]);
+            let track = cursor.track as usize;
+            let length = if cursor.period > 0 { cursor.period } else { trace.length(track) };
+            Some(usual.over(trace.points(track), length, effort))
         };
-        let cursor = self.trace_cursors[client as usize];
-        let track = cursor.track as usize;
-        let length = if cursor.period > 0 { cursor.period } else { trace.length(track) };
-        usual.over(trace.points(track), length, effort)
+        let speeds = over(&class.trace, &self.trace_cursors).unwrap_or(usual);
+        let links = over(&class.links, &self.link_cursors).unwrap_or(speeds);
+        UsualDevice { step: speeds.step, up: links.up }
     }
 
     /// What a client's device is like when nothing else is said.

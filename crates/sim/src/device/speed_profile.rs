@@ -25,6 +25,14 @@ pub struct SteadyInterval {
     pub until: SimTime,
 }
 
+impl SteadyInterval {
+    /// Its links are what is recorded of them.
+    fn link(&mut self, point: Point) {
+        self.up = point.up.map_or(self.up, LinkRate::bps);
+        self.down = point.down.map_or(self.down, LinkRate::bps);
+    }
+}
+
 /// What one local step asks of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
@@ -122,6 +130,8 @@ pub struct SpeedProfile<'a> {
     nominal: SteadyInterval,
     effort: Effort,
     recording: Option<Reading<'a>>,
+    /// Of links alone, in the place of what `recording` says of them.
+    links: Option<Reading<'a>>,
     slowdown: Option<(&'a Alternation, f64, Episode)>,
     script: &'a [Happening],
 }
@@ -130,12 +140,19 @@ impl<'a> SpeedProfile<'a> {
     /// The profile of `client`, whose device is `nominal` unless something else is said.
     pub fn new(seed: u64, client: u32, nominal: SteadyInterval, effort: Effort) -> Self {
         let nominal = SteadyInterval { until: SimTime::NEVER, ..nominal };
-        SpeedProfile { client, seed, nominal, effort, recording: None, slowdown: None, script: &[] }
+        let (recording, links, slowdown) = (None, None, None);
+        SpeedProfile { client, seed, nominal, effort, recording, links, slowdown, script: &[] }
     }
 
     /// What is recorded takes the place of what is nominal.
     pub fn recorded(mut self, points: &'a [Point], trace_cursor: TraceCursor) -> Self {
         self.recording = (!points.is_empty()).then(|| Reading::new(points, trace_cursor));
+        self
+    }
+
+    /// What is recorded of links alone takes the place of what else is said of them.
+    pub fn linked(mut self, points: &'a [Point], trace_cursor: TraceCursor) -> Self {
+        self.links = (!points.is_empty()).then(|| Reading::new(points, trace_cursor));
         self
     }
 
@@ -181,8 +198,14 @@ impl<'a> SpeedProfile<'a> {
             if let Some(compute) = point.compute {
                 interval.step = nearest(self.effort.step(compute));
             }
-            interval.up = point.up.map_or(interval.up, LinkRate::bps);
-            interval.down = point.down.map_or(interval.down, LinkRate::bps);
+            if self.links.is_none() {
+                interval.link(point);
+            }
+        }
+        if let Some(links) = &mut self.links {
+            let (point, until) = links.at(at);
+            interval.until = interval.until.min(until);
+            interval.link(point);
         }
         if let Some((law, factor, episode)) = &mut self.slowdown {
             *episode = law.at(self.seed, u64::from(self.client), *episode, at);

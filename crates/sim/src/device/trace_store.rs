@@ -106,6 +106,16 @@ impl TraceStore {
         !self.points.is_empty()
     }
 
+    /// Whether any recording tells how fast the device computes.
+    pub fn tells_some_compute(&self) -> bool {
+        self.points.iter().any(|point| point.compute.is_some())
+    }
+
+    /// Whether any recording tells how fast links are.
+    pub fn tells_some_link(&self) -> bool {
+        self.points.iter().any(|point| point.up.is_some() || point.down.is_some())
+    }
+
     /// Whether any recording needs the model's work per step.
     pub fn needs_work(&self) -> bool {
         self.points.iter().any(|point| matches!(point.compute, Some(Compute::Flops(_))))

@@ -23,6 +23,7 @@ impl ClassConfig {
                 .as_ref()
                 .filter(|replay| replay.trace.tells_speeds())
                 .map(|replay| replay.trace.clone()),
+            links: self.links.as_ref().map(|replay| replay.trace.clone()),
         }
     }
 

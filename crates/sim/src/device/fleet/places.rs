@@ -7,8 +7,10 @@ use crate::device::class::{Availability, ClassConfig, Repeat, Replay};
 use crate::device::episodes::Alternation;
 use crate::device::presence::{Coming, Presence};
 use crate::device::speed_profile::TraceCursor;
+use crate::device::trace_store::TraceStore;
 use crate::random::{Purpose, shuffle, stream};
 use rand::RngExt;
+use std::sync::Arc;
 
 impl FleetConfig {
     /// Who is there when; `None` if everybody always is, unless `scripted` events may change that.
@@ -40,7 +42,7 @@ impl FleetConfig {
                 _ => class.trace.as_ref(),
             })
             .collect();
-        let mut places = trace_cursors(seed, 1, &classes, &replays);
+        let mut places = trace_cursors(seed, PRESENCE, &classes, &replays);
         for (client, class) in classes.iter().enumerate() {
             if !own(&self.classes[usize::from(*class)]) && !fleet.trace_cursors.is_empty() {
                 places[client] = fleet.trace_cursors[client];
@@ -58,19 +60,29 @@ impl Fleet {
         client: usize,
         class: u16,
     ) -> (Option<Compute>, Option<u64>, Option<u64>) {
-        let trace = self.classes[usize::from(class)].trace.as_ref();
-        let point = trace.and_then(|trace| {
-            let trace_cursor = self.trace_cursors[client];
-            let points = trace.points(trace_cursor.track as usize);
-            let (local, _) = trace_cursor.local(SimTime::ZERO);
-            points.get(points.partition_point(|point| point.at <= local).max(1) - 1)
-        });
-        point.map_or((None, None, None), |point| (point.compute, point.up, point.down))
+        let class = &self.classes[usize::from(class)];
+        let first = |trace: &Option<Arc<TraceStore>>, cursors: &[TraceCursor]| {
+            let (trace, cursor) = (trace.as_ref()?, cursors[client]);
+            let points = trace.points(cursor.track as usize);
+            let (local, _) = cursor.local(SimTime::ZERO);
+            points.get(points.partition_point(|point| point.at <= local).max(1) - 1).copied()
+        };
+        let speeds = first(&class.trace, &self.trace_cursors).unwrap_or_default();
+        let links = match &class.links {
+            None => speeds,
+            links => first(links, &self.link_cursors).unwrap_or_default(),
+        };
+        (speeds.compute, links.up, links.down)
     }
 }
 
-/// Gives every client its recording of its class's `replays`. `aspect` keeps the draws for speeds
-/// and for presence apart.
+/// What is replayed, to keep the draws for each apart. A client draws its moment with the number that is two
+/// higher.
+pub(super) const SPEEDS: u64 = 0;
+const PRESENCE: u64 = 1;
+pub(super) const LINKS: u64 = 4;
+
+/// Gives every client its recording of its class's `replays`, which are of one aspect.
 pub(super) fn trace_cursors(
     seed: u64,
     aspect: u64,
@@ -104,7 +116,6 @@ pub(super) fn trace_cursors(
         };
         let shift = match replay.shifted {
             true => {
-                // Above all aspects of orders: clients draw for themselves.
                 let mut rng = stream(seed, Purpose::Replay, 2 + aspect, client as u64);
                 (rng.random::<f64>() * whole as f64) as u64
             }

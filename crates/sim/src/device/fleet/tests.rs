@@ -15,6 +15,7 @@ pub(crate) fn class(name: &str, share: f64) -> ClassConfig {
         latency: Dist::fixed(0.0),
         dropout: 0.0,
         trace: None,
+        links: None,
         availability: None,
         slowdown: None,
         thermal: None,
