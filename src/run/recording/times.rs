@@ -106,7 +106,7 @@ pub(super) struct Coming {
     pub there: bool,
 }
 
-/// Who was there when, until the run ended at `end`, and the next change of everybody; `None` if
+/// Who was there when, until the run ended at `end`, and until everybody comes again; `None` if
 /// everybody always was.
 pub(super) fn comings(
     plan: &Plan,
@@ -154,7 +154,8 @@ pub(super) fn comings(
     }
     presence.advance(end, &mut |_| {});
     for client in 0..classes.len() as u32 {
-        if let Some((at, there)) = presence.own_change(client) {
+        // Until it comes, so that a client that would have come again is not taken for gone.
+        for (at, there) in presence.own_changes(client) {
             log.push(Coming { client, at: at.nanos(), order: u32::MAX, there });
         }
     }

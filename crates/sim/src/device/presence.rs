@@ -255,12 +255,20 @@ impl Presence {
         Presence { varies: true, ..self }
     }
 
-    /// When a client will next come (true) or go by itself; `None` if it will not, or if the script
-    /// keeps it away.
-    pub fn own_change(&self, client: u32) -> Option<(SimTime, bool)> {
-        let ClientState { absences, cursor, .. } = self.clients[client as usize];
-        let told = absences == 0 && cursor.until() < SimTime::NEVER;
-        told.then_some((cursor.until(), !cursor.there()))
+    /// When a client will next go by itself, if it does, and then come (true); nothing if it will not, or if
+    /// the script keeps it away.
+    pub fn own_changes(&self, client: u32) -> Vec<(SimTime, bool)> {
+        let mut state = self.clients[client as usize];
+        let mut changes = Vec::new();
+        while state.absences == 0 && state.cursor.until() < SimTime::NEVER {
+            let comes = !state.cursor.there();
+            changes.push((state.cursor.until(), comes));
+            if comes {
+                break;
+            }
+            state.cursor = self.after(client, &state);
+        }
+        changes
     }
 
     /// When a client will go, or lose what it is doing, as far as that is known; at once if it is

@@ -133,3 +133,21 @@ fn who_is_gone_does_not_come_and_go_and_is_where_it_would_be_when_it_returns() {
         }
     }
 }
+
+/// What follows is told up to the next coming, so that nobody is taken for gone who would come again.
+#[test]
+fn what_a_client_does_next_is_told_until_it_comes() {
+    let trace = trace(&[(0, true), (3, false)], 7);
+    let law = || vec![Coming::Recorded(trace.clone())];
+    let next = |now, period| {
+        let trace_cursor = TraceCursor { track: 0, shift: 0, period };
+        let mut presence = Presence::new(1, law(), &[0], &[trace_cursor]);
+        presence.advance(SimTime::from_nanos(now), &mut |_| {});
+        let changes = presence.own_changes(0).into_iter();
+        changes.map(|(at, comes)| (at.nanos(), comes)).collect::<Vec<_>>()
+    };
+    assert_eq!(next(1, 7), [(3, false), (7, true)]);
+    assert_eq!(next(4, 7), [(7, true)]);
+    assert_eq!(next(1, 0), [(3, false)], "it goes for good");
+    assert_eq!(next(4, 0), []);
+}
