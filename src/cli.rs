@@ -42,8 +42,8 @@ pub fn main(arguments: Arguments) -> ExitCode {
     arguments.start_logging();
     let done = match &arguments.command {
         Command::Run(run) => run_scenario(run, arguments.quiet),
-        Command::Check(check) => check_scenario(check, arguments.quiet),
-        Command::Theory(theory) => predict(theory, arguments.quiet),
+        Command::Check(check) => check_scenario(check),
+        Command::Theory(theory) => predict(theory),
         Command::Report(arguments) => report::report(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Export(arguments) => export::export(arguments),
@@ -95,7 +95,7 @@ impl Problem {
 
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
     let scenario = load(arguments)?;
-    warn(&scenario, quiet);
+    warn(&scenario);
     let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
@@ -168,9 +168,9 @@ fn listen_for_signals(quiet: bool) -> Interrupt {
     interrupt
 }
 
-fn check_scenario(arguments: &CheckArguments, quiet: bool) -> Result<ExitCode, Problem> {
+fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     let scenario = arguments.scenario.load().map_err(Problem::usage)?;
-    warn(&scenario, quiet);
+    warn(&scenario);
     preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
     let scenario = with_evaluations(&scenario).map_err(Problem::usage)?;
@@ -186,9 +186,9 @@ fn check_scenario(arguments: &CheckArguments, quiet: bool) -> Result<ExitCode, P
     Ok(ExitCode::SUCCESS)
 }
 
-fn predict(arguments: &TheoryArguments, quiet: bool) -> Result<ExitCode, Problem> {
+fn predict(arguments: &TheoryArguments) -> Result<ExitCode, Problem> {
     let scenario = arguments.scenario.load().map_err(Problem::usage)?;
-    warn(&scenario, quiet);
+    warn(&scenario);
     preflight(&scenario, true).map_err(Problem::usage)?;
     let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;
     let text = match &arguments.sweep {
@@ -253,8 +253,8 @@ fn load(arguments: &RunArguments) -> Result<Scenario, Problem> {
 }
 
 /// Tells what is odd about a scenario, in the form in which errors are told.
-fn warn(scenario: &Scenario, quiet: bool) {
-    for warning in scenario.warnings.iter().filter(|_| !quiet) {
+fn warn(scenario: &Scenario) {
+    for warning in &scenario.warnings {
         // Nobody may be there to read it.
         let _ = writeln!(std::io::stderr(), "{warning}");
     }

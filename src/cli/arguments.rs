@@ -38,7 +38,7 @@ use tracing_subscriber::util::SubscriberInitExt;
   gruppetto new mine && gruppetto run mine.toml"
 )]
 pub struct Arguments {
-    /// Say less: no progress bar
+    /// Say less: no progress bar and no news, but warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more: -v for every round, -vv for everything (RUST_LOG overrides)
@@ -320,11 +320,10 @@ fn threads(asked: Option<u16>) -> usize {
 impl Arguments {
     /// Sends log messages to stderr: warnings, or what -v or RUST_LOG ask for.
     pub(super) fn start_logging(&self) {
-        let level = match (self.quiet, self.verbose) {
-            (true, 0) => "error",
-            (_, 0) => "warn",
-            (_, 1) => "gruppetto=debug",
-            (_, _) => "trace",
+        let level = match self.verbose {
+            0 => "warn",
+            1 => "gruppetto=debug",
+            _ => "trace",
         };
         let wanted = std::env::var("RUST_LOG").ok().filter(|wanted| !wanted.is_empty());
         let wanted: Option<Targets> = wanted.and_then(|wanted| wanted.parse().ok());

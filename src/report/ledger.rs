@@ -9,7 +9,7 @@ use super::row_file::{FileError, TableFile};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
 use crate::device::AvailabilityChange;
-use crate::metric::{Gradients, Metrics};
+use crate::metric::{Gradients, Metric, Metrics};
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
 use crate::record::{Account, ClientRow, Outcome, RoundRow};
@@ -50,6 +50,9 @@ pub struct Ledger {
     files: Option<Files>,
     /// Rows that wait for the end of their round, which gives them their weight.
     waiting: Vec<ClientRow>,
+    /// The newest row of `rounds.csv`, while something in it is not measured: if the run ends before
+    /// another round closes, it is.
+    newest: Option<RoundRow>,
     target: Option<(Target, TargetReached)>,
     told_apart: Classes,
     by_class: Vec<ByClass>,
@@ -93,6 +96,7 @@ impl Ledger {
             recorded: recorded(record, record_seed, clients),
             files,
             waiting: Vec::new(),
+            newest: None,
             target: target.map(|target| (target, none)),
             by_class: vec![ByClass::default(); told_apart.len()],
             told_apart,
@@ -156,6 +160,7 @@ impl Ledger {
             row.outcome = Outcome::Unfinished;
         }
         self.write_waiting(0.0)?;
+        self.write_newest()?;
         if let Some(files) = &mut self.files {
             files.rounds.flush()?;
             files.clients.as_mut().map_or(Ok(()), TableFile::flush)?;
@@ -186,6 +191,20 @@ impl Ledger {
             into.copy_from_slice(&part.to_le_bytes());
         }
         self.digest.update(&bytes);
+    }
+
+    /// Whether the model of a row would have more to tell than the row says, if the run ended with it.
+    fn is_incomplete(&self, row: &RoundRow) -> bool {
+        let compared = self.start.get(Metric::GradNorm).is_some();
+        let trains = self.start.iter().next().is_some();
+        trains && (row.metrics.is_none() || (compared && row.gradients.is_none()))
+    }
+
+    fn write_newest(&mut self) -> Result<(), FileError> {
+        match (self.newest.take(), &mut self.files) {
+            (Some(row), Some(files)) => files.rounds.add(&self.key, &row),
+            _ => Ok(()),
+        }
     }
 
     fn write_waiting(&mut self, weight_scale: f64) -> Result<(), FileError> {
@@ -268,17 +287,28 @@ impl Observer for Ledger {
         }
         self.now = row.closed;
         self.write_waiting(row.weight_scale)?;
+        self.write_newest()?;
+        let incomplete = self.is_incomplete(row);
         let Some(files) = &mut self.files else { return Ok(()) };
         if let Some(timeline) = &mut files.timeline {
             timeline.closed(row);
             timeline.tick()?;
         }
-        files.rounds.add(&self.key, row)?;
+        if incomplete {
+            self.newest = Some(row.clone());
+        } else {
+            files.rounds.add(&self.key, row)?;
+        }
         Ok(files.rounds.tick()?)
     }
 
     fn measured(&mut self, now: SimTime, measured: &Measured) -> Result<(), ObserverError> {
         self.note_metrics(now, measured);
+        // Nothing has moved the model since its row.
+        if let Some(row) = &mut self.newest {
+            row.metrics.get_or_insert(measured.metrics);
+            row.gradients = row.gradients.or(measured.gradients);
+        }
         Ok(())
     }
 

@@ -19,6 +19,7 @@ mod deep;
 mod deep_scenarios;
 mod devices;
 mod divergence;
+mod documented;
 mod equivalences;
 mod evaluation;
 mod examples;

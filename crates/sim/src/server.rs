@@ -72,6 +72,8 @@ pub struct Server {
     meter: Meter,
     spread: Spread,
     start_loss: Option<f64>,
+    /// Whether the model was measured as it is now.
+    is_measured: bool,
     p: Arc<[f64]>,
     x: Vec<f64>,
     round: Arc<Round>,
@@ -118,6 +120,7 @@ impl Server {
             meter: Meter::new(p.clone()),
             spread: Spread::new(p.len()),
             start_loss: None,
+            is_measured: false,
             attendance,
             schedule,
             waiting_since: None,
@@ -328,6 +331,7 @@ impl Server {
         let lr = self.round.lr;
         let Applied { tau_eff, scale } =
             self.aggregator.apply(&mut self.x, &mut *self.optimizer, lr);
+        self.is_measured = false;
         if let Some(controls) = &mut self.controls {
             controls.close();
         }

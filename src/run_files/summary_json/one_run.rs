@@ -36,7 +36,7 @@ pub struct VariantSummary {
     /// Metrics before the first round.
     #[serde(with = "by_name::metrics")]
     pub start: Metrics,
-    /// Metrics at the end.
+    /// Metrics at the end; of a run that was interrupted, those that were measured last.
     #[serde(with = "by_name::metrics")]
     pub metrics: Metrics,
     /// Best metrics of the run.

@@ -133,8 +133,7 @@ impl ServerActor {
         let mut asked = match opening {
             Opening::Asked(asked) => asked,
             Opening::Wait(_) if self.interrupt.is_set() => {
-                self.end(now, StopReason::Interrupted);
-                return Ok(());
+                return self.end(now, StopReason::Interrupted);
             }
             Opening::Wait(until) => {
                 let clients = self.server.can_be_asked();
@@ -145,14 +144,11 @@ impl ServerActor {
                 }
                 return Ok(());
             }
-            Opening::Nobody => {
-                self.end(now, StopReason::Deserted);
-                return Ok(());
-            }
+            Opening::Nobody => return self.end(now, StopReason::Deserted),
         };
         if self.server.is_asynchronous() {
             asked.into_iter().for_each(|asked| self.send(asked, now));
-            self.watch_vacancy(now, ctx);
+            self.watch_vacancy(now, ctx)?;
         } else {
             self.unseat(&asked);
             self.server.order(&mut asked);
@@ -277,8 +273,7 @@ impl Handler<Arrived> for ServerActor {
             let gone = me.nobody_is_reached(&row);
             me.rows.push(row);
             if gone {
-                me.end(now, StopReason::Unreachable);
-                return Ok(());
+                return me.end(now, StopReason::Unreachable);
             }
             let one_by_one = me.server.is_asynchronous();
             match next {

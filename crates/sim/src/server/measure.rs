@@ -29,7 +29,14 @@ impl Server {
             Arc::new(self.meter.effective_weights())
         });
         let model = Arc::new(Model::new(self.x.clone()));
-        evaluate(trainer, pool, &model, weights).map(Some).map_err(ServerError::Evaluation)
+        let measured = evaluate(trainer, pool, &model, weights).map_err(ServerError::Evaluation)?;
+        self.is_measured = true;
+        Ok(Some(measured))
+    }
+
+    /// Whether the model was measured as it is now; never in runs that do not train.
+    pub fn is_measured(&self) -> bool {
+        self.is_measured
     }
 
     /// Measures the model as it is at the end of a run; `None` in runs that do not train.

@@ -61,20 +61,23 @@ impl ServerActor {
         let asked = self.server.refill(now)?;
         asked.into_iter().for_each(|asked| self.send(asked, now));
         self.stand_up(back);
-        self.watch_vacancy(now, ctx);
-        Ok(())
+        self.watch_vacancy(now, ctx)
     }
 
     /// If a place could not be filled, looks again when somebody may have come.
-    pub(super) fn watch_vacancy(&mut self, now: SimTime, ctx: &mut Context<Self>) {
+    pub(super) fn watch_vacancy(
+        &mut self,
+        now: SimTime,
+        ctx: &mut Context<Self>,
+    ) -> Result<(), ServerError> {
         if self.server.is_deserted() {
             return self.end(now, StopReason::Deserted);
         }
-        let Some(at) = self.server.vacant_until() else { return };
+        let Some(at) = self.server.vacant_until() else { return Ok(()) };
         match self.vacancy.take() {
             Some((known, wait)) if known <= at => {
                 self.vacancy = Some((known, wait));
-                return;
+                return Ok(());
             }
             // An event that has begun since is over earlier.
             Some((_, wait)) => {
@@ -93,11 +96,11 @@ impl ServerActor {
                 me.latest = me.latest.max(at);
                 let asked = me.server.refill(at)?;
                 asked.into_iter().for_each(|asked| me.send(asked, at));
-                me.watch_vacancy(at, ctx);
-                Ok(())
+                me.watch_vacancy(at, ctx)
             });
         }));
         self.vacancy = Some((at, wait));
+        Ok(())
     }
 
     /// Takes the actor from a client that came back and was not asked again.

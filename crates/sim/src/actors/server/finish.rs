@@ -30,7 +30,7 @@ impl ServerActor {
         self.recorder.tell(Happened::Closed(row));
         let interrupted = || self.interrupt.is_set().then_some(StopReason::Interrupted);
         match ends.or_else(interrupted) {
-            Some(reason) => self.end(now, reason),
+            Some(reason) => self.end(now, reason)?,
             // Others may arrive at this very instant. They are too late for this round, but must not
             // be passed over in the next.
             None if !self.server.is_asynchronous() && self.server.on_the_way() > 0 => {
@@ -67,17 +67,26 @@ impl ServerActor {
         {
             return self.close_round(now, ctx);
         }
+        self.measure(now)?;
+        self.end(now, StopReason::Time)
+    }
+
+    /// Measures the model as it is.
+    fn measure(&mut self, now: SimTime) -> Result<(), ServerError> {
         let measured = self.server.evaluate()?;
         self.send_rows();
         if let Some(measured) = measured {
             self.recorder.tell(Happened::Measured(now, measured));
         }
-        self.end(now, StopReason::Time);
         Ok(())
     }
 
-    /// The run is over: calls everybody back, and ends when they have told how far they came.
-    pub(super) fn end(&mut self, now: SimTime, reason: StopReason) {
+    /// The run is over: calls everybody back, and ends when they have told how far they came. The model
+    /// is measured if it was not; whoever interrupts a run does not wait for that.
+    pub(super) fn end(&mut self, now: SimTime, reason: StopReason) -> Result<(), ServerError> {
+        if !self.server.is_measured() && reason != StopReason::Interrupted {
+            self.measure(now)?;
+        }
         self.server.call_off(now);
         self.halting = Some(Halting { now, reason });
         for (client, seat) in (0..).zip(&self.clients) {
@@ -86,6 +95,7 @@ impl ServerActor {
             }
         }
         self.end_if_all_are_back();
+        Ok(())
     }
 
     pub(super) fn end_if_all_are_back(&mut self) {
