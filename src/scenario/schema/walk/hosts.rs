@@ -75,7 +75,7 @@ server = { close = "all" }
 "#;
 
 /// The devices of the host whose devices are recorded.
-const RECORDED: &str = "trace = { file = \"speeds.csv\" }\n";
+const RECORDED: &str = "trace = { file = \"speeds.csv\" }\nlinks = { trace = \"wifi.csv\" }\n";
 
 pub(super) struct Hosts {
     /// As they were written.
@@ -92,6 +92,7 @@ impl Hosts {
             ("phones.csv", "step\n20\n30\n"),
             ("nights.csv", "device,time [h],available\na,0,1\na,6,0\n"),
             ("speeds.csv", "device,time [s],step_time [ms]\na,0,10\na,60,20\n"),
+            ("wifi.csv", "device,time [s],up [Mbps]\na,0,10\na,60,20\n"),
             ("split.json", "{ \"indices\": [[0, 2, 4], [1, 3]] }"),
             ("x.safetensors", ""),
         ] {
