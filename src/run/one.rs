@@ -68,8 +68,16 @@ impl One<'_> {
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
         let (seed, clock_mode) = (self.seed, self.clock_mode);
         let interrupt = self.interrupt.clone();
-        let simulation =
-            Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
+        let simulation = Simulation {
+            seed,
+            server,
+            client_side,
+            observers,
+            clock_mode,
+            stop_time,
+            interrupt,
+            checkpoints: None,
+        };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
         let Finished { parameters, result } = simulate(simulation).map_err(fail)?;

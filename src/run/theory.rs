@@ -44,7 +44,16 @@ fn predict(scenario: &Scenario, variant: &Variant, given: &Assumptions) -> Resul
     let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
     let clock_mode = ClockMode::Virtual;
     let interrupt = Interrupt::default();
-    let run = Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt };
+    let run = Simulation {
+        seed,
+        server,
+        client_side,
+        observers,
+        clock_mode,
+        stop_time,
+        interrupt,
+        checkpoints: None,
+    };
     let finished = simulate(run).map_err(failed)?;
     finished.result.map_err(failed)?;
     let survey = Arc::into_inner(survey).expect("observers are dropped when a run ends");

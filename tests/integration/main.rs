@@ -46,6 +46,7 @@ mod predictions;
 mod properties;
 mod refusals;
 mod repeatable;
+mod replay;
 mod report;
 mod rooms;
 mod scenario_devices;

@@ -18,13 +18,13 @@ mod shared_link_round;
 mod transfer;
 
 mod ending;
-mod interrupt;
 
 mod recorder;
 mod server;
 mod shared_link;
 mod simulate;
 
+pub use crate::train::Interrupt;
 pub use ending::RunError;
-pub use interrupt::Interrupt;
+pub use server::Checkpoints;
 pub use simulate::{ClockMode, Finished, Simulation, simulate};

@@ -10,7 +10,7 @@
 
 mod messages;
 
-pub use messages::{Arrival, ClientContext, Request, Round};
+pub use messages::{Arrival, ClientContext, Request, Round, RoundNumbers};
 
 use crate::device::Happening;
 use std::cell::RefCell;

@@ -6,6 +6,7 @@
 //! moved it. It never sleeps and never sends; the actor around it does.
 
 mod attendance;
+mod checkpoint;
 mod event_schedule;
 mod feedback;
 mod measure;
@@ -16,6 +17,7 @@ mod stop;
 mod unpack;
 
 pub use attendance::{Ahead, Attendance};
+pub use checkpoint::{Checkpoint, Position, Resume, RunLog};
 pub use event_schedule::EventSchedule;
 pub use setup::{ServerError, Setup};
 pub use spread::Spread;
@@ -33,7 +35,7 @@ use crate::record::{Account, ClientRow, Outcome, RoundRow, StopReason, Weights};
 use crate::solver::{Controls, Correction, Heard, Recipe};
 use crate::theory::{Consistency, Meter};
 use crate::train::{Measured, Training};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// What an arrival means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,16 @@ pub struct Server {
     /// round.
     used: Vec<(u32, f64)>,
     tau: [f64; 3],
+    position: Position,
+    /// Kept where checkpoints are.
+    log: Option<RunLog>,
+    replay: Option<Resume>,
+    /// Training has taken over from a replay.
+    resumed: bool,
+    /// The rounds that clients may still be on their way in, where checkpoints are kept.
+    rounds: Vec<Weak<Round>>,
+    /// The participation whose training was left because the run should end.
+    left: Option<(ClientRow, Arc<Round>)>,
 }
 
 impl Server {
@@ -132,11 +144,10 @@ impl Server {
                 deadline: None,
                 useless_after: None,
                 due: None,
-                model: None,
+                numbers: OnceLock::new(),
                 lr_factor: recipe.factor(0),
                 lr: recipe.lr(recipe.factor(0)),
                 crowd: 1,
-                shared: None,
                 closed: OnceLock::new(),
             }),
             closing,
@@ -146,6 +157,12 @@ impl Server {
             asked: 0,
             used: Vec::new(),
             tau: NOBODY,
+            position: Position::default(),
+            log: None,
+            replay: None,
+            resumed: false,
+            rounds: Vec::new(),
+            left: None,
             config,
             stop,
             selection,
@@ -211,6 +228,13 @@ impl Server {
 
     /// Takes in an arrival: makes its row and says whether the round is over.
     pub fn arrive(&mut self, arrival: Arrival) -> Result<(ClientRow, Next), ServerError> {
+        let taken_in = self.take_in(arrival)?;
+        self.position.arrivals += 1;
+        self.moved_on()?;
+        Ok(taken_in)
+    }
+
+    fn take_in(&mut self, arrival: Arrival) -> Result<(ClientRow, Next), ServerError> {
         let mut row = arrival.row();
         let Arrival { round, request: Request { asked, .. }, change, cut_off, .. } = arrival;
         self.attendance.advance(row.arrived);
@@ -255,7 +279,7 @@ impl Server {
         let Some(factor) = verdict.counts else {
             row.outcome = Outcome::Late;
             self.tell(&row, || f64::NAN);
-            self.ignore(asked.client, change)?;
+            self.ignore(&row, &round, change)?;
             return Ok((row, next));
         };
         let discounted = self.is_asynchronous() || self.config.late == Late::Stale;
@@ -269,12 +293,13 @@ impl Server {
             accumulation: row.accumulation,
             discount,
         };
-        let delta = self.unpack(asked.client, change)?;
+        let delta = self.unpack(&row, &round, change)?;
         row.outcome = Outcome::Used;
-        self.tell(&row, || feedback::norm(&delta, round.lr * row.accumulation));
+        self.tell_norm(&row, &delta, round.lr * row.accumulation);
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
             let own = controls.departed(asked.client);
-            let correction = Correction { shared: round.shared.clone(), own };
+            let shared = round.numbers.get().and_then(|numbers| numbers.shared.clone());
+            let correction = Correction { shared, own };
             controls.hear(&Heard {
                 client: asked.client,
                 delta: &delta,
@@ -360,6 +385,7 @@ impl Server {
             gradients: None,
         };
         self.aggregator.restart();
+        self.position.rounds += 1;
         self.used.clear();
         self.tau = NOBODY;
         self.closing.closed(now);
@@ -369,7 +395,9 @@ impl Server {
         let ends = stop_reason(&self.stop, &row, health);
         let due = ends.is_some() || row.round.is_multiple_of(self.config.evaluate_every);
         let spread = self.spread.is_due(arrived) || ends.is_some();
-        let Some(Measured { metrics, gradients }) = self.measure(due, spread)? else {
+        let measured = self.measure(due, spread)?;
+        self.moved_on()?;
+        let Some(Measured { metrics, gradients }) = measured else {
             return Ok((row, ends));
         };
         let row = RoundRow { metrics: Some(metrics), gradients, ..row };
@@ -416,6 +444,11 @@ impl Server {
             false => self.meter.effective_weights(),
         };
         Weights { p, effective, classes }
+    }
+
+    /// The participation whose training was left because the run should end.
+    pub fn take_left(&mut self) -> Option<ClientRow> {
+        self.left.take().map(|(row, _)| ClientRow { outcome: Outcome::Unfinished, ..row })
     }
 
     /// How many clients are still on their way.

@@ -27,4 +27,6 @@ mod variance;
 pub use accumulation::Accumulation;
 pub use law::{Descent, Solver};
 pub use recipe::{LrChange, Recipe, Schedule};
-pub use variance::{ControlVector, Controls, Correction, Heard, VarianceReduction};
+pub use variance::{
+    ControlVector, Controls, ControlsState, Correction, Heard, OpenControls, VarianceReduction,
+};

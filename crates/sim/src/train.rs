@@ -7,6 +7,7 @@
 //! are computed by the crate `gruppetto-torch`.
 
 mod choice;
+mod interrupt;
 mod model;
 mod order;
 mod pool;
@@ -15,6 +16,7 @@ mod softmax;
 mod terms;
 
 pub use choice::DeviceChoice;
+pub use interrupt::Interrupt;
 pub use model::{Model, Tensor, TensorError, Values};
 pub use order::BatchOrder;
 pub use pool::{Panicked, Pool, Ticket, describe};
@@ -149,26 +151,31 @@ pub trait LocalRun: Send {
 }
 
 /// Evaluates `model` on all workers and blocks until done; with `weights`, the clients' gradients
-/// too.
+/// too. `None` if the run should end before that.
 pub fn evaluate(
     trainer: &Arc<dyn Trainer>,
     pool: &Pool,
     model: &Arc<Model>,
     weights: Option<Arc<Vec<f64>>>,
-) -> Result<Measured, Panicked> {
+) -> Result<Option<Measured>, Panicked> {
+    let interrupt = pool.interrupt();
     let tickets: Vec<_> = (0..trainer.evaluation_parts())
         .map(|part| {
             let (trainer, model, weights) = (trainer.clone(), model.clone(), weights.clone());
+            let interrupt = interrupt.clone();
             pool.submit_evaluation(move || {
-                trainer.evaluate(&model, part, weights.as_ref().map(|weights| weights.as_slice()))
+                let weights = weights.as_ref().map(|weights| weights.as_slice());
+                (!interrupt.is_set()).then(|| trainer.evaluate(&model, part, weights))
             })
         })
         .collect();
     let mut sums: Vec<f64> = Vec::new();
     for ticket in tickets {
-        let part = ticket.wait()?;
+        let Some(part) = ticket.wait()? else {
+            return Ok(None);
+        };
         sums.resize(part.len(), 0.0);
         sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
     }
-    Ok(trainer.measured(model, &sums))
+    Ok(Some(trainer.measured(model, &sums)))
 }

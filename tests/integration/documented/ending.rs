@@ -1,10 +1,13 @@
 //! outputs.md: what there is of a run at its end.
 
 use super::{near, quadratic};
-use crate::simulated::{Simulated, options, scenario};
+use crate::simulated::{Simulated, options};
+use gruppetto::actors::Interrupt;
 use gruppetto::metric::Metric;
 use gruppetto::plugins::Plugins;
+use gruppetto::policy::{KeyedRng, Selector, View};
 use gruppetto::run::run;
+use gruppetto::scenario::Scenario;
 
 /// Rounds of 10 ms, of which every tenth is evaluated; each leaves half of the way. The client is the only one,
 /// so that its gradient is everybody's.
@@ -52,23 +55,42 @@ fn gradients_are_compared_at_the_end() {
     assert_eq!(rows, [["0.5", ""], ["0.25", "1.0"]]);
 }
 
-/// "of a run that was interrupted, those that were measured last": here before the first round, after which
-/// it ends.
+/// Asks everybody, and interrupts the run when it opens round 3.
+struct Interrupting {
+    interrupt: Interrupt,
+}
+
+impl Selector for Interrupting {
+    fn select(&mut self, view: &View<'_>, _: &KeyedRng) -> Vec<u32> {
+        if view.round == 3 {
+            self.interrupt.set();
+        }
+        (0..view.wanted as u32).collect()
+    }
+}
+
+/// "of a run that was interrupted, those that were measured last": here before the first round. It ends in
+/// round 3, at the next event.
 #[test]
 fn a_run_that_is_interrupted_has_what_was_measured_last() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), 1);
-    options.interrupt.set();
     let clients = "clients = 1\ncenters = [[1.0]]";
     let server = "close = \"all\"\nevaluate_every = 10";
     let text = quadratic("rounds = 9", clients, "lr = 0.5\nwork.steps = 1", server, "");
-    let summary = run(&scenario(&text), &options, &Plugins::new()).unwrap();
+    let interrupt = options.interrupt.clone();
+    let plugins = Plugins::new().selector("interrupting", move |_, _| {
+        Ok(Box::new(Interrupting { interrupt: interrupt.clone() }))
+    });
+    let text = text.replace("[server]\n", "[server]\nscheme = { plugin = \"interrupting\" }\n");
+    let scenario = Scenario::parse_with("test.toml", &text, &[], None, &plugins).unwrap();
+    let summary = run(&scenario, &options, &plugins).unwrap();
     let run = Simulated::new(summary, folder);
     let variant = &run.summary.variants[0];
-    assert_eq!((variant.stopped_by.as_str(), variant.rounds), ("interrupted", 1));
+    assert_eq!((variant.stopped_by.as_str(), variant.rounds), ("interrupted", 2));
     assert_eq!(variant.metrics.get(Metric::Distance), Some(1.0));
-    assert_eq!(run.columns("rounds.csv", ["distance"]), [[""]]);
-    assert_eq!(run.x("fednova"), [0.5], "the model went on");
+    assert_eq!(run.columns("rounds.csv", ["distance"]), [[""], [""]]);
+    assert_eq!(run.x("fednova"), [0.75], "the model went on");
 }
 
 /// "0 of a client that was lost, gave up, or was still on its way at the end": the first has arrived when the

@@ -186,6 +186,13 @@ impl Handler<Replan> for ClientActor {
     }
 }
 
+/// Training has taken over from a replay.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct BeginTraining {
+    pub(super) context: ClientContext,
+}
+
 /// The run is over.
 #[derive(Message)]
 #[rtype(result = "()")]

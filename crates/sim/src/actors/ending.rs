@@ -121,7 +121,10 @@ impl Trouble for ServerError {
                 let place = format!("training of a client that came late, {place}");
                 RunError::Panicked { place, seed, message }
             }
-            ServerError::Selection(_) | ServerError::Extended { .. } => {
+            ServerError::Selection(_)
+            | ServerError::Extended { .. }
+            | ServerError::Replay(_)
+            | ServerError::Interrupted => {
                 RunError::Policy { place, seed, message: self.to_string() }
             }
             ServerError::Evaluation(message) => {

@@ -1,12 +1,15 @@
 //! Sends clients off, takes their updates in, closes rounds.
 
+mod checkpoints;
 mod dispatch;
 mod finish;
+
+pub use checkpoints::Checkpoints;
+pub(super) use checkpoints::Leave;
 
 use super::client::{Arrived, ClientActor, ClientShared, Replan};
 use super::departures::{DepartureDue, Departures};
 use super::ending::Ending;
-use super::interrupt::Interrupt;
 use super::recorder::{Happened, Recorder};
 use super::transfer::SharedLinks;
 use crate::client::ClientSide;
@@ -14,6 +17,7 @@ use crate::clock::{Clock, SimTime};
 use crate::policy::Asked;
 use crate::record::{ClientRow, Outcome, StopReason};
 use crate::server::{Next, Opening, Server, ServerError};
+use crate::train::Interrupt;
 use actix::prelude::*;
 use std::rc::Rc;
 use tokio::sync::Notify;
@@ -30,6 +34,7 @@ pub(super) struct Post {
     pub(super) ending: Rc<Ending>,
     pub(super) recorder: Rc<Recorder>,
     pub(super) interrupt: Interrupt,
+    pub(super) checkpoints: Option<Box<dyn Checkpoints>>,
 }
 
 /// The end of a run, once everybody has been called back.
@@ -44,6 +49,7 @@ pub(super) struct ServerActor {
     ending: Rc<Ending>,
     recorder: Rc<Recorder>,
     interrupt: Interrupt,
+    checkpoints: Option<Box<dyn Checkpoints>>,
     /// Taken by the first start, which knows the server's address.
     client_side: Option<ClientSide>,
     around: Option<Rc<ClientShared>>,
@@ -75,7 +81,7 @@ impl ServerActor {
         server: Server,
         client_side: ClientSide,
         clock: Clock,
-        Post { ending, recorder, interrupt }: Post,
+        Post { ending, recorder, interrupt, checkpoints }: Post,
         stop_time: Option<SimTime>,
     ) -> Self {
         let clients = (0..client_side.fleet.devices.len()).map(|_| None).collect();
@@ -86,6 +92,7 @@ impl ServerActor {
             ending,
             recorder,
             interrupt,
+            checkpoints,
             client_side: Some(client_side),
             around: None,
             clients,
@@ -103,8 +110,8 @@ impl ServerActor {
         }
     }
 
-    /// Runs a handler's work; an error or panic in it ends the run. What comes after the end is
-    /// not handled any more.
+    /// Runs a handler's work; an error or panic in it ends the run, and so does an interrupt. What comes
+    /// after the end is not handled any more.
     fn watch(
         &mut self,
         ctx: &mut Context<Self>,
@@ -116,7 +123,17 @@ impl ServerActor {
         let ending = self.ending.clone();
         // The first round is on its way to being opened when there is none yet.
         let round = self.server.round().number.max(1);
-        ending.watch(|| format!("the server in round {round}"), || work(self, ctx));
+        let interrupted = self.interrupt.is_set();
+        let work =
+            || match if interrupted { Err(ServerError::Interrupted) } else { work(self, ctx) } {
+                Err(ServerError::Interrupted) => self.leave(None),
+                Ok(()) => {
+                    self.after_event();
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            };
+        ending.watch(|| format!("the server in round {round}"), work);
     }
 
     /// Opens the next round at `now`, which on the wall clock is when it should be, not when this
@@ -263,6 +280,11 @@ impl Handler<Arrived> for ServerActor {
         if self.halting.is_some() {
             self.rows.push(self.server.take_back(arrival));
             return self.end_if_all_are_back();
+        }
+        if self.interrupt.is_set() && !self.ending.is_over() {
+            let ending = self.ending.clone();
+            ending.watch(|| "the interrupted server".into(), || self.leave(Some(arrival)));
+            return;
         }
         self.watch(ctx, |me, ctx| {
             // On the wall clock messages may overtake each other; rounds never go back in time.

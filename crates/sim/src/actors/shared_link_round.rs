@@ -27,6 +27,14 @@ pub(super) struct SharedLinkRound {
 }
 
 impl SharedLinkRound {
+    /// What the client takes along is known only now: it was sent off in a replay.
+    pub(in crate::actors) fn take_along(
+        &mut self,
+        ClientContext { own, residual, .. }: &ClientContext,
+    ) {
+        (self.context.own, self.context.residual) = (own.clone(), residual.clone());
+    }
+
     pub(super) fn cancel(&self, ctx: &mut Context<ClientActor>) {
         self.end.into_iter().for_each(|end| {
             ctx.cancel_future(end);

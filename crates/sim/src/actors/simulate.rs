@@ -1,16 +1,20 @@
 //! Sets the actors up, waits for the end, and takes them down.
 
 use super::ending::{Ending, RunError};
-use super::interrupt::Interrupt;
 use super::recorder::Recorder;
-use super::server::{Post, ServerActor, TakeModel};
+use super::server::{Checkpoints, Leave, Post, ServerActor, TakeModel};
 use crate::client::ClientSide;
 use crate::clock::{self, Clock, SimTime};
 use crate::observer::Observer;
 use crate::record::StopReason;
 use crate::server::Server;
+use crate::train::Interrupt;
 use actix::prelude::*;
 use std::rc::Rc;
+use std::time::Duration;
+
+/// How often a run on the wall clock looks whether it should end.
+const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 /// Which clock drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +41,8 @@ pub struct Simulation {
     pub stop_time: Option<SimTime>,
     /// Who may want it to end.
     pub interrupt: Interrupt,
+    /// Who keeps checkpoints, if anybody does.
+    pub checkpoints: Option<Box<dyn Checkpoints>>,
 }
 
 /// A run that ended.
@@ -65,9 +71,29 @@ fn runtime(clock_mode: ClockMode) -> std::io::Result<tokio::runtime::Runtime> {
     builder.build()
 }
 
+/// On the wall clock nothing may happen for a while: looks by itself whether the run should end. In virtual
+/// time something always happens next.
+async fn leave_on_the_wall(asked: &Interrupt, server: &Addr<ServerActor>, clock_mode: ClockMode) {
+    let ClockMode::Wall(_) = clock_mode else {
+        return std::future::pending().await;
+    };
+    while !asked.is_set() {
+        tokio::time::sleep(LOOKS_EVERY).await;
+    }
+    server.do_send(Leave);
+    std::future::pending().await
+}
+
 async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
-    let Simulation { seed, server, client_side, observers, clock_mode, stop_time, interrupt } =
+    let Simulation { seed, mut server, client_side, observers, clock_mode, stop_time, .. } =
         simulation;
+    let (interrupt, checkpoints) = (simulation.interrupt, simulation.checkpoints);
+    if let Some(training) = &client_side.training {
+        training.pool.heed(interrupt.clone());
+    }
+    if checkpoints.is_some() {
+        server.keep_log();
+    }
     let clock = match clock_mode {
         ClockMode::Virtual => Clock::virtual_time(),
         ClockMode::Wall(speedup) => Clock::wall(speedup),
@@ -75,12 +101,14 @@ async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     clock.reserve(client_side.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
     let recorder = Rc::new(Recorder::start(observers, ending.clone())?);
-    let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt };
+    let asked = interrupt.clone();
+    let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt, checkpoints };
     let server = ServerActor::new(server, client_side, clock.clone(), post, stop_time).start();
     let stalled = tokio::select! {
         biased;
         () = ending.wait() => false,
         () = clock.stalled() => true,
+        () = leave_on_the_wall(&asked, &server, clock_mode) => false,
     };
     let (parameters, round) = server.send(TakeModel).await.unwrap_or_default();
     if stalled {

@@ -54,6 +54,24 @@ impl Aggregator {
         raw
     }
 
+    /// Does without numbers from now on: updates have no entries until [`Aggregator::load`].
+    pub fn without_numbers(&mut self) {
+        self.direction = Vec::new();
+    }
+
+    /// The numbers of the open aggregation: its direction, and the updates that are held.
+    pub fn numbers(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let held = self.held.iter().flatten().map(|update| update.delta.clone());
+        (self.direction.clone(), held.collect())
+    }
+
+    /// Takes over what [`Aggregator::numbers`] gave, of updates that were added without numbers.
+    pub fn load(&mut self, direction: Vec<f64>, held: Vec<Vec<f64>>) {
+        self.direction = direction;
+        let updates = self.held.iter_mut().flatten();
+        updates.zip(held).for_each(|(update, delta)| update.delta = delta);
+    }
+
     /// Moves `x` by everything added, the way `optimizer` does, and says how. `lr` is the clients'
     /// common learning rate η of this round.
     pub fn apply(

@@ -54,7 +54,7 @@ impl ClientSide {
     }
 
     /// What one local step asks of a client's device.
-    fn effort(&self, client: u32) -> Effort {
+    pub(super) fn effort(&self, client: u32) -> Effort {
         let samples = self.workload.batch(client) as f64;
         Effort { samples, flops: self.flops[0] + self.flops[1] * samples }
     }

@@ -74,11 +74,10 @@ fn round(due: Option<SimTime>) -> Arc<Round> {
         deadline: due,
         useless_after: None,
         due,
-        model: None,
+        numbers: OnceLock::new(),
         lr_factor: 1.0,
         lr: 0.1,
         crowd: 1,
-        shared: None,
         closed: OnceLock::new(),
     })
 }

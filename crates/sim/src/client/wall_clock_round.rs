@@ -54,9 +54,9 @@ impl ClientSide {
     ) -> Result<WallClockRound, TimeOverflow> {
         let (client, key) = (request.asked.client, context.key);
         let residual = context.residual.clone();
-        let run = match (&self.training, &round.model) {
-            (Some(Training { trainer, .. }), Some(model)) => {
-                Some(trainer.begin(self.job(model, &round, client, context)))
+        let run = match (&self.training, round.numbers.get()) {
+            (Some(Training { trainer, .. }), Some(numbers)) => {
+                Some(trainer.begin(self.job(numbers, &round, client, context)))
             }
             _ => None,
         };
@@ -136,7 +136,7 @@ impl ClientSide {
             (Some(run), Some(Training { pool, .. })) if way.tau > 0 => {
                 let (packer, client) = (self.packer, wall_round.request.asked.client);
                 let (residual, key) = (wall_round.residual, wall_round.key);
-                let pack = move || packer.pack(run.change(), residual, client, key);
+                let pack = move || Some(packer.pack(run.change(), residual, client, key));
                 Some(Box::new(pool.submit_first(pack)))
             }
             _ => None,

@@ -80,6 +80,16 @@ impl Residuals {
         self.0.get(client as usize).cloned().flatten()
     }
 
+    /// What everybody remembers, for a checkpoint.
+    pub fn save(&self) -> Vec<Residual> {
+        self.0.clone()
+    }
+
+    /// Takes over what [`Residuals::save`] gave.
+    pub fn load(&mut self, residuals: Vec<Residual>) {
+        self.0 = residuals;
+    }
+
     /// `client` has sent something and lost this.
     pub fn keep(&mut self, client: u32, residual: Residual) {
         if let Some(own) = self.0.get_mut(client as usize) {

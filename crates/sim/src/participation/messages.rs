@@ -22,18 +22,26 @@ pub struct Round {
     pub useless_after: Option<SimTime>,
     /// When clients must be back; `None`: they take the time their work needs.
     pub due: Option<SimTime>,
-    /// The model they start from; `None` in runs that do not train.
-    pub model: Option<Arc<Model>>,
+    /// What clients train with, once that is known: never in runs that do not train, and in a run that is
+    /// replayed when training takes over.
+    pub numbers: OnceLock<RoundNumbers>,
     /// What all learning rates are multiplied by.
     pub lr_factor: f64,
     /// The common learning rate η.
     pub lr: f64,
     /// How many share the server's links, at most.
     pub crowd: usize,
-    /// What variance reduction gives to everyone asked.
-    pub shared: ControlVector,
     /// When it closed, once it has.
     pub closed: OnceLock<SimTime>,
+}
+
+/// What everyone asked in one round is sent.
+#[derive(Clone)]
+pub struct RoundNumbers {
+    /// The model they start from.
+    pub model: Arc<Model>,
+    /// What variance reduction gives to everyone.
+    pub shared: ControlVector,
 }
 
 /// A client is asked.
@@ -81,8 +89,8 @@ pub struct Arrival {
     pub leg: Leg,
     /// Whether its connection is gone for good.
     pub cut_off: bool,
-    /// Δ to come; `None` if nothing was trained.
-    pub change: Option<Box<Ticket<Parcel>>>,
+    /// Δ to come, or nothing if the run should end before; `None` if nothing was trained.
+    pub change: Option<Box<Ticket<Option<Parcel>>>>,
 }
 
 impl Arrival {

@@ -18,8 +18,23 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Tells the selector of an update that is used, with its norm.
+    pub(super) fn tell_norm(&mut self, row: &ClientRow, delta: &[f64], gain: f64) {
+        if self.selection.needs() != Needs::Everything {
+            return;
+        }
+        let norm = self.replayed_norm().unwrap_or_else(|| {
+            let norm = norm(delta, gain);
+            self.log.iter_mut().for_each(|log| log.norms.push(norm));
+            norm
+        });
+        self.tell(row, || norm);
+    }
+}
+
 /// ‖d_i‖ = ‖Δ_i‖/(η‖a_i‖₁), with `gain` = η‖a_i‖₁; 1 if nothing was trained.
-pub(super) fn norm(delta: &[f64], gain: f64) -> f64 {
+fn norm(delta: &[f64], gain: f64) -> f64 {
     let squares = delta.iter().map(|entry| entry * entry).sum::<f64>();
     if delta.is_empty() { 1.0 } else { squares.sqrt() / gain }
 }

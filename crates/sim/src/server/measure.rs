@@ -9,6 +9,7 @@ impl Server {
     /// Measures the model before the first round; divergence is judged against it.
     pub fn begin(&mut self) -> Result<Option<Metrics>, ServerError> {
         let metrics = self.measure(true, false)?.map(|measured| measured.metrics);
+        self.moved_on()?;
         self.start_loss = metrics.as_ref().and_then(|metrics| metrics.get(Metric::TrainLoss));
         Ok(metrics)
     }
@@ -20,7 +21,7 @@ impl Server {
         due: bool,
         spread: bool,
     ) -> Result<Option<Measured>, ServerError> {
-        let Some(Training { trainer, pool }) = self.training.as_ref().filter(|_| due) else {
+        let Some(Training { trainer, pool }) = self.training.clone().filter(|_| due) else {
             return Ok(None);
         };
         let heard = self.meter.read().missing_mass < 1.0 && !self.optimizer.collects();
@@ -28,8 +29,22 @@ impl Server {
             self.spread.done();
             Arc::new(self.meter.effective_weights())
         });
-        let model = Arc::new(Model::new(self.x.clone()));
-        let measured = evaluate(trainer, pool, &model, weights).map_err(ServerError::Evaluation)?;
+        let measured = match self.replayed_evaluation()? {
+            Some(measured) => measured,
+            None => {
+                self.position.before_evaluation = true;
+                let model = Arc::new(Model::new(self.x.clone()));
+                let measured = evaluate(&trainer, &pool, &model, weights);
+                let measured = measured.map_err(ServerError::Evaluation)?;
+                let measured = measured.ok_or(ServerError::Interrupted)?;
+                if let Some(log) = &mut self.log {
+                    log.measured.push(measured);
+                }
+                measured
+            }
+        };
+        self.position.before_evaluation = false;
+        self.position.evaluations += 1;
         self.is_measured = true;
         Ok(Some(measured))
     }

@@ -2,7 +2,7 @@
 
 use super::{Ahead, Opening, Server, ServerError};
 use crate::clock::{SimTime, Span, TimeOverflow};
-use crate::participation::Round;
+use crate::participation::{Round, RoundNumbers};
 use crate::policy::{Asked, Late, Opened, Partial, RoundOpened};
 use crate::solver::Controls;
 use crate::train::Model;
@@ -48,13 +48,18 @@ impl Server {
             deadline,
             useless_after: deadline.filter(|_| self.config.late == Late::Drop && !may_extend),
             due: deadline.filter(|_| self.config.partial == Partial::Keep),
-            model: self.training.as_ref().map(|_| Arc::new(Model::new(self.x.clone()))),
+            numbers: OnceLock::new(),
             lr_factor,
             lr: self.recipe.lr(lr_factor),
             crowd: if self.is_asynchronous() { self.selection.wanted() } else { expected },
-            shared: self.controls.as_ref().and_then(Controls::shared),
             closed: OnceLock::new(),
         });
+        if self.training.is_some() && !self.is_replaying() {
+            let model = Arc::new(Model::new(self.x.clone()));
+            let shared = self.controls.as_ref().and_then(Controls::shared);
+            let _ = self.round.numbers.set(RoundNumbers { model, shared });
+        }
+        self.remember_round();
         self.asked = asked.len();
         Ok(Opening::Asked(asked))
     }

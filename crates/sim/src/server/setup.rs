@@ -63,6 +63,15 @@ pub enum ServerError {
     )]
     #[allow(missing_docs)]
     Extended { until: SimTime, deadline: SimTime },
+    /// The run should end, and what it waits for was left.
+    #[error("the run was interrupted")]
+    Interrupted,
+    /// The replay of a run came to something else than the run that is resumed.
+    #[error(
+        "the run cannot be resumed: its replay came to {0}, so it was made by another program or from \
+         another scenario"
+    )]
+    Replay(&'static str),
     /// An evaluation panicked.
     #[error("evaluating the model panicked: {0}")]
     Evaluation(Panicked),

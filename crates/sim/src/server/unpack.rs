@@ -2,21 +2,34 @@
 
 use super::{Server, ServerError};
 use crate::compress::Parcel;
+use crate::participation::Round;
+use crate::record::ClientRow;
 use crate::train::Ticket;
+use std::sync::Arc;
+
+/// What a client has trained, or will have.
+type PendingParcel = Option<Box<Ticket<Option<Parcel>>>>;
 
 impl Server {
     /// The update that a client sent; empty if nothing was trained. Blocks until it is there.
     pub(super) fn unpack(
         &mut self,
-        client: u32,
-        change: Option<Box<Ticket<Parcel>>>,
+        row: &ClientRow,
+        round: &Arc<Round>,
+        change: PendingParcel,
     ) -> Result<Vec<f64>, ServerError> {
+        let client = row.client;
         let Some(ticket) = change else {
-            assert!(self.training.is_none(), "client {client} made steps that nobody trained");
+            let unknown = self.training.is_none() || self.is_replaying();
+            assert!(unknown, "client {client} made steps that nobody trained");
             return Ok(Vec::new());
         };
         let training = |source| ServerError::Training { client, source };
-        let Parcel { update, residual } = ticket.wait().map_err(training)?;
+        let Some(Parcel { update, residual }) = ticket.wait().map_err(training)? else {
+            // A checkpoint that is taken now still needs what this client was given.
+            self.left = Some((row.clone(), round.clone()));
+            return Err(ServerError::Interrupted);
+        };
         self.residuals.keep(client, residual);
         Ok(update)
     }
@@ -25,11 +38,12 @@ impl Server {
     /// client does not know, and begins its next update with what this one lost.
     pub(super) fn ignore(
         &mut self,
-        client: u32,
-        change: Option<Box<Ticket<Parcel>>>,
+        row: &ClientRow,
+        round: &Arc<Round>,
+        change: PendingParcel,
     ) -> Result<(), ServerError> {
         match self.residuals.are_kept() {
-            true => self.unpack(client, change).map(drop),
+            true => self.unpack(row, round, change).map(drop),
             false => Ok(()),
         }
     }

@@ -106,24 +106,58 @@ pub struct Controls {
     own: Vec<ControlVector>,
     /// What the clients on their way left with of their own.
     departed: Vec<ControlVector>,
-    open: Open,
+    open: OpenControls,
+}
+
+/// What variance reduction remembers, for a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ControlsState {
+    /// What everyone is given.
+    pub shared: ControlVector,
+    /// What each client remembers.
+    pub own: Vec<ControlVector>,
+    /// What each client left with that is on its way.
+    pub departed: Vec<ControlVector>,
+    /// What the open round has so far.
+    pub open: OpenControls,
 }
 
 /// What is known of the open round, for what is known only when it closes.
-#[derive(Default)]
-struct Open {
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct OpenControls {
     /// Clients heard, their gains, and what changes their own vectors besides the average.
-    heard: Vec<(u32, f64, Vec<f64>)>,
+    pub heard: Vec<(u32, f64, Vec<f64>)>,
     /// Σ p_iΔ_i and Σ p_i over them.
-    sum: Vec<f64>,
-    share: f64,
+    pub sum: Vec<f64>,
+    pub share: f64,
 }
 
 impl Controls {
     /// Everything zero, for clients that ought to count `p` each.
     pub fn new(method: VarianceReduction, p: Arc<[f64]>) -> Self {
         let own = vec![None; p.len()];
-        Controls { method, p, shared: None, departed: own.clone(), own, open: Open::default() }
+        Controls {
+            method,
+            p,
+            shared: None,
+            departed: own.clone(),
+            own,
+            open: OpenControls::default(),
+        }
+    }
+
+    /// What is remembered, for a checkpoint.
+    pub fn save(&self) -> ControlsState {
+        let Controls { shared, own, departed, open, .. } = self;
+        let (shared, own) = (shared.clone(), own.clone());
+        ControlsState { shared, own, departed: departed.clone(), open: open.clone() }
+    }
+
+    /// Takes over what [`Controls::save`] gave.
+    pub fn load(&mut self, state: ControlsState) {
+        let ControlsState { shared, own, departed, open } = state;
+        (self.shared, self.own, self.departed, self.open) = (shared, own, departed, open);
     }
 
     /// What everyone is given in a round that opens now.
@@ -174,7 +208,7 @@ impl Controls {
 
     /// The round closes.
     pub fn close(&mut self) {
-        let Open { heard, sum, share } = std::mem::take(&mut self.open);
+        let OpenControls { heard, sum, share } = std::mem::take(&mut self.open);
         for (client, gain, own_part) in heard {
             let own = &mut self.own[client as usize];
             let own = Arc::make_mut(own.get_or_insert_with(|| Arc::new(vec![0.0; sum.len()])));

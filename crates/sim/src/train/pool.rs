@@ -20,12 +20,13 @@
 #[cfg(test)]
 mod tests;
 
+use super::{Interrupt, LocalRun};
 use crate::clock::SimTime;
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -61,6 +62,9 @@ struct SharedQueue {
     /// Goes up whenever there may be something new to do.
     news: AtomicUsize,
     ahead: usize,
+    interrupt: OnceLock<Interrupt>,
+    /// Local steps that were made.
+    steps: AtomicU64,
 }
 
 /// The jobs of the queue, and what is known of those that have begun.
@@ -195,6 +199,8 @@ impl Pool {
             changed: Condvar::new(),
             news: AtomicUsize::new(0),
             ahead: small.max((helpers + 1) * AHEAD_PER_THREAD),
+            interrupt: OnceLock::new(),
+            steps: AtomicU64::new(0),
         });
         let helpers = (0..helpers)
             .map(|n| {
@@ -204,6 +210,41 @@ impl Pool {
             })
             .collect::<Result<_, _>>()?;
         Ok(Pool { shared, helpers })
+    }
+
+    /// Jobs are to be left when the run should end.
+    pub fn heed(&self, interrupt: Interrupt) {
+        let _ = self.shared.interrupt.set(interrupt);
+    }
+
+    /// What tells jobs that the run should end.
+    pub fn interrupt(&self) -> Interrupt {
+        self.shared.interrupt.get().cloned().unwrap_or_default()
+    }
+
+    /// A job that makes local steps, to be done by the virtual instant `when`; it gives nothing if it is
+    /// left because the run should end. `flops` is what one step costs.
+    pub fn submit_training<T: Send + 'static>(
+        &self,
+        when: SimTime,
+        (steps, cost, flops): (u64, u64, f64),
+        begin: impl FnOnce() -> Box<dyn LocalRun> + Send + 'static,
+        finish: impl FnOnce(Box<dyn LocalRun>) -> T + Send + 'static,
+    ) -> Ticket<Option<T>> {
+        let (interrupt, shared) = (self.interrupt(), self.shared.clone());
+        self.submit(when, cost, move || {
+            let mut run = (!interrupt.is_set()).then(begin)?;
+            if !interrupt.steps(&mut *run, steps, flops) {
+                return None;
+            }
+            shared.steps.fetch_add(steps, Ordering::Relaxed);
+            Some(finish(run))
+        })
+    }
+
+    /// Local steps that were made so far.
+    pub fn steps(&self) -> u64 {
+        self.shared.steps.load(Ordering::Relaxed)
     }
 
     /// Asks for `job` to be done by the virtual instant `when`. `cost` tells long jobs from short

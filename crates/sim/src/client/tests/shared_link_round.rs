@@ -173,8 +173,8 @@ fn fewer_steps_are_trained_anew() {
     assert!(arrival.change.is_none(), "there is no trainer here to begin anew");
 }
 
-fn ticket(pool: &Pool) -> Ticket<Parcel> {
-    pool.submit(SimTime::ZERO, 1, || Parcel { update: vec![1.0], residual: None })
+fn ticket(pool: &Pool) -> Ticket<Option<Parcel>> {
+    pool.submit(SimTime::ZERO, 1, || Some(Parcel { update: vec![1.0], residual: None }))
 }
 
 /// If it had the links to itself, the client would be back at 102 ms: 31 ms for each transfer and

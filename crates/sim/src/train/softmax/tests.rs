@@ -109,7 +109,7 @@ fn one_full_step_of_everyone_is_a_step_down_the_global_gradient() {
     let pool = Pool::new(0, 1).unwrap();
     let weights: Vec<f64> = shares.collect();
     let trainer: Arc<dyn Trainer> = Arc::new(trainer);
-    let measured = evaluate(&trainer, &pool, &model, Some(Arc::new(weights))).unwrap();
+    let measured = evaluate(&trainer, &pool, &model, Some(Arc::new(weights))).unwrap().unwrap();
     let norm = measured.metrics.get(Metric::GradNorm).unwrap();
     let length = moved.iter().map(|m| m * m).sum::<f64>().sqrt();
     assert!((length - 0.1 * norm).abs() < 1e-6);
