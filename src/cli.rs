@@ -106,7 +106,10 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         false => bars::plugins(&scenario),
     };
     let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
-        Error::Folder(_) => Problem { text: format!("error: {error}"), code: FAILED },
+        Error::Folder(_) | Error::Resume(_) => {
+            Problem { text: format!("error: {error}"), code: FAILED }
+        }
+        Error::OtherRun { .. } | Error::WallClock => Problem::usage(format!("error: {error}")),
         // Nothing was run: the scenario asks for something that cannot be.
         Error::Build { .. } => Problem::usage(format!("error: {error}")),
         _ => {
@@ -129,7 +132,9 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         if interrupt.is_set() {
             let all = scenario.variants.len() * scenario.repeats as usize;
             let made = summary.variants.len();
-            text.push_str(&format!("interrupted in run {made} of {all}; nothing was judged\n"));
+            text.push_str(&format!(
+                "interrupted in run {made} of {all}; nothing was judged; --resume goes on\n"
+            ));
         }
         if let Some(out) = &options.out {
             text.push_str(&format!("written to {0}; see {0}/report.html\n", out.display()));
@@ -158,7 +163,7 @@ fn listen_for_signals(quiet: bool) -> Interrupt {
             signal_hook::low_level::exit(INTERRUPTED.into());
         }
         if !quiet {
-            let text = "\nending after the next aggregation; once more to end at once";
+            let text = "\nending; once more to end at once";
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     });

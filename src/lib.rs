@@ -107,6 +107,7 @@ pub mod export;
 mod memory;
 pub mod plugins;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod run_files;
 pub mod scenario;

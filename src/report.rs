@@ -17,9 +17,9 @@ mod terminal;
 mod timeline;
 
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
-pub use folder::{FolderError, RunFolder};
-pub use latency_hlog::write_hlog;
-pub use ledger::{Files, Ledger};
+pub use folder::{FolderError, RunFolder, write_whole};
+pub use latency_hlog::{LatencyLog, latency_lines};
+pub use ledger::{FileLengths, Files, Ledger};
 pub use page::{PageError, write_page};
 pub use recorded::recorded;
 pub use row_file::{FileError, RowFile, TableFile};

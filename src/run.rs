@@ -29,21 +29,21 @@ pub use theory::{
 };
 
 use crate::actors::{ClockMode, Interrupt, RunError};
-use crate::clock::Span;
 use crate::metric::Bound;
 use crate::plugins::{Plugins, RunContext};
 use crate::policy::Target;
 use crate::report::{
-    Detail, FileError, Files, Findings, FolderError, MOST_RUNS, PageError, RunFolder, TableFile,
-    Timeline, recorded, write_hlog, write_page,
+    Detail, FileError, Files, Findings, FolderError, LatencyLog, MOST_RUNS, PageError, RunFolder,
+    TableFile, Timeline, recorded, write_page,
 };
-use crate::run_files::{OverSeeds, Phases, Status, Summary};
+use crate::resume::{Cells, CheckpointError, FinishedCell};
+use crate::run_files::{OverSeeds, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tracing::info;
 use xxhash_rust::xxh3::xxh3_128;
@@ -55,6 +55,10 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Whether an earlier run there may be replaced.
     pub force: bool,
+    /// Whether a run that is there and not finished goes on.
+    pub resume: bool,
+    /// How much training may be lost at most, in real time; `None`: there are no checkpoints.
+    pub checkpoint: Option<Duration>,
     /// Threads that compute.
     pub threads: usize,
     /// Which clock.
@@ -73,6 +77,8 @@ impl Default for Options {
         Options {
             out: None,
             force: false,
+            resume: false,
+            checkpoint: Some(Duration::from_secs(60)),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             clock_mode: ClockMode::Virtual,
             timing_only: false,
@@ -95,6 +101,16 @@ pub enum Error {
     /// The page about it.
     #[error(transparent)]
     Page(#[from] PageError),
+    /// It cannot go on from what was kept of it.
+    #[error(transparent)]
+    Resume(#[from] CheckpointError),
+    /// It is not the run that is to go on.
+    #[error("{}: {what}", folder.display())]
+    #[allow(missing_docs)]
+    OtherRun { folder: PathBuf, what: String },
+    /// On the wall clock every run is another.
+    #[error("--resume needs virtual time: on the wall clock the same steps would not come again")]
+    WallClock,
     /// A run cannot be set up.
     #[error("variant {variant}: {source}")]
     #[allow(missing_docs)]
@@ -160,7 +176,18 @@ pub fn run_with(
         // What is wrong with a variant is told when it is set up.
         false => with_evaluations(scenario).unwrap_or(Cow::Borrowed(scenario)),
     };
+    if options.resume && options.clock_mode != ClockMode::Virtual {
+        return Err(Error::WallClock);
+    }
+    let mut earlier = None;
+    if let Some(path) = options.out.as_ref().filter(|_| options.resume) {
+        earlier = resumable(path, scenario, options)?;
+        if let Some(complete) = earlier.take_if(|run| run.status == Status::Complete) {
+            return Ok(complete);
+        }
+    }
     let folder = match &options.out {
+        Some(path) if earlier.is_some() => Some(RunFolder::resume(path)?),
         Some(path) => Some(RunFolder::create(path, options.force)?),
         None => None,
     };
@@ -181,21 +208,9 @@ pub fn run_with(
         flags: flags(options),
         ..Findings::default()
     };
-    let result = run_all(
-        scenario,
-        options,
-        folder.as_ref(),
-        plugins,
-        builder,
-        (&mut summary, &mut findings),
-    );
-    let logged = match &folder {
-        Some(folder) => write_latencies(folder, &summary, scenario.repeats),
-        None => Ok(()),
-    };
+    let mut whole = Whole { scenario, options, folder: folder.as_ref(), plugins, builder };
+    let result = whole.run_all((&mut summary, &mut findings));
     summary.over_seeds = OverSeeds::of(&summary.variants);
-    // The first trouble is the one to report; it may well be the cause of the next.
-    let result = result.and(logged.map_err(Error::from));
     match &result {
         Ok(()) if options.interrupt.is_set() => summary.status = Status::Interrupted,
         Ok(()) => {
@@ -212,41 +227,83 @@ pub fn run_with(
     };
     result?;
     written?;
+    if let (Some(folder), Status::Complete) = (&folder, summary.status) {
+        Cells::of(folder.path()).remove();
+    }
     Ok(summary)
 }
 
-fn run_all(
+/// The run in a folder that is to go on; `None` if there is none and it begins.
+fn resumable(
+    path: &Path,
     scenario: &Scenario,
     options: &Options,
-    folder: Option<&RunFolder>,
-    plugins: &Plugins,
-    builder: Builder<'_>,
-    (summary, findings): (&mut Summary, &mut Findings),
-) -> Result<(), Error> {
-    let mut files = None;
-    if let Some(folder) = folder {
-        // Killed at any moment from now on, the folder says that it is incomplete.
-        folder.write_summary(summary)?;
-        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
-        let clients = match scenario.record_clients {
-            RecordClients::Off => None,
-            _ => Some(TableFile::create(folder.path())?),
-        };
-        let rounds = TableFile::create(folder.path())?;
-        let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
-        let timeline = match scenario.record_timeline {
-            RecordClients::Off => None,
-            which => {
-                let shown = recorded(which, scenario.seed, all.unwrap_or(0));
-                Some(Timeline::create(&folder.file("timeline.json.gz"), shown)?)
-            }
-        };
-        files = Some(Files { rounds, clients, timeline });
+) -> Result<Option<Summary>, Error> {
+    if !path.join(Summary::FILE).exists() {
+        return Ok(None);
     }
-    let clock_mode = options.clock_mode;
-    let mut told = Instant::now();
-    'all: for variant in &scenario.variants {
-        for seed in (0..scenario.repeats).map(|repeat| scenario.seed.wrapping_add(repeat)) {
+    let other = |what: String| Error::OtherRun { folder: path.to_owned(), what };
+    let summary = Summary::read(path).map_err(|error| other(error.to_string()))?;
+    let text = std::fs::read_to_string(path.join("scenario.toml")).unwrap_or_default();
+    if let Some((now, then)) = first_difference(&scenario.resolved, &text) {
+        return Err(other(format!(
+            "its scenario is another one: `{then}` there is `{now}` now\n  = help: go on with the same \
+             scenario and --set as before, or begin anew with --force"
+        )));
+    }
+    if summary.timing_only != options.timing_only {
+        let [there, now] = [summary.timing_only, options.timing_only]
+            .map(|timing_only| if timing_only { "with" } else { "without" });
+        return Err(other(format!("it was made {there} --timing-only, and this would be {now}")));
+    }
+    Ok(Some(summary))
+}
+
+/// The first line in which two texts differ.
+fn first_difference<'a>(now: &'a str, then: &'a str) -> Option<(&'a str, &'a str)> {
+    let (mut now, mut then) = (now.lines(), then.lines());
+    loop {
+        match (now.next(), then.next()) {
+            (None, None) => return None,
+            (a, b) if a != b => return Some((a.unwrap_or(""), b.unwrap_or(""))),
+            _ => {}
+        }
+    }
+}
+
+/// All cells of a scenario, each a variant with a seed.
+struct Whole<'a> {
+    scenario: &'a Scenario,
+    options: &'a Options,
+    folder: Option<&'a RunFolder>,
+    plugins: &'a Plugins,
+    builder: Builder<'a>,
+}
+
+impl Whole<'_> {
+    fn run_all(&mut self, (summary, findings): (&mut Summary, &mut Findings)) -> Result<(), Error> {
+        let Whole { scenario, options, folder, plugins, builder } = *self;
+        let mut cells = folder.map(|folder| Cells::of(folder.path()));
+        let finished = match &mut cells {
+            Some(cells) if options.resume => cells.finished()?,
+            _ => Vec::new(),
+        };
+        let mut files = match folder {
+            Some(folder) => Some(self.open_files(folder, summary, &finished)?),
+            None => None,
+        };
+        let over = finished.len();
+        for FinishedCell { summary: told, findings: drawn, .. } in finished {
+            summary.variants.push(told);
+            findings.runs.extend(drawn);
+        }
+        let clock_mode = options.clock_mode;
+        let mut told = Instant::now();
+        let seeds = |variant| {
+            (0..scenario.repeats).map(move |repeat| (variant, scenario.seed.wrapping_add(repeat)))
+        };
+        let all = scenario.variants.iter().flat_map(seeds).enumerate();
+        for (number, (variant, seed)) in all.skip(over) {
             let has_room = folder.is_some() && findings.runs.len() < MOST_RUNS;
             let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
             let interrupt = options.interrupt.clone();
@@ -255,11 +312,25 @@ fn run_all(
             info!(variant = variant.name, seed, "run begins");
             let observers =
                 plugins.observers(&RunContext::new(&variant.name, seed, &variant.plan.stop));
-            let result = one.run(&mut files, observers, (summary, findings));
+            let checkpoints = match &cells {
+                Some(cells) if !options.timing_only && clock_mode == ClockMode::Virtual => {
+                    let resume = if options.resume { cells.resume(number)? } else { None };
+                    Some((cells.folder(number), options.checkpoint, resume))
+                }
+                _ => None,
+            };
+            let drawn = findings.runs.len();
+            let result = one.run(&mut files, observers, checkpoints, (summary, findings));
             one.log_end(&result, summary);
             result?;
             if one.interrupt.is_set() {
-                break 'all;
+                break;
+            }
+            if let (Some(cells), Some(files), Some(run)) =
+                (&mut cells, &mut files, summary.variants.last())
+            {
+                let findings = findings.runs.get(drawn);
+                cells.finish(number, run, findings, || files.checkpoint())?;
             }
             // Killed in a later run, the folder still tells of those that are over; thousands of
             // short ones need not be told one by one.
@@ -270,10 +341,56 @@ fn run_all(
                 told = Instant::now();
             }
         }
+        if let Some(cells) = &mut cells {
+            cells.flush()?;
+        }
+        let Some(mut files) = files else { return Ok(()) };
+        files.latencies.flush()?;
+        match files.timeline {
+            Some(timeline) => Ok(timeline.finish()?),
+            None => Ok(()),
+        }
     }
-    match files.and_then(|files| files.timeline) {
-        Some(timeline) => Ok(timeline.finish()?),
-        None => Ok(()),
+
+    /// Opens the files of the run, to go on after the cells that are over.
+    fn open_files(
+        &self,
+        folder: &RunFolder,
+        summary: &Summary,
+        finished: &[FinishedCell],
+    ) -> Result<Files, Error> {
+        let scenario = self.scenario;
+        // Killed at any moment from now on, the folder says that it is incomplete.
+        let mut known = summary.clone();
+        known.variants.extend(finished.iter().map(|cell| cell.summary.clone()));
+        folder.write_summary(&known)?;
+        let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
+        let shown = |which| recorded(which, scenario.seed, all.unwrap_or(0));
+        let (path, timeline) = (folder.path(), folder.file("timeline.json.gz"));
+        let latencies = folder.file("latency.hlog");
+        let has_rows = scenario.record_clients != RecordClients::Off;
+        let has_timeline = scenario.record_timeline != RecordClients::Off;
+        if let Some(FinishedCell { lengths, .. }) = finished.last() {
+            let (bytes, arrows) = lengths.timeline;
+            let place = (bytes, finished.len() as u64, arrows);
+            let shown = || shown(scenario.record_timeline);
+            return Ok(Files {
+                rounds: TableFile::resume(path, lengths.rounds)?,
+                clients: has_rows.then(|| TableFile::resume(path, lengths.clients)).transpose()?,
+                timeline: has_timeline
+                    .then(|| Timeline::resume(&timeline, shown(), place))
+                    .transpose()?,
+                latencies: LatencyLog::resume(&latencies, lengths.latencies)?,
+            });
+        }
+        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
+        let shown = || shown(scenario.record_timeline);
+        Ok(Files {
+            clients: has_rows.then(|| TableFile::create(path)).transpose()?,
+            rounds: TableFile::create(path)?,
+            timeline: has_timeline.then(|| Timeline::create(&timeline, shown())).transpose()?,
+            latencies: LatencyLog::create(&latencies)?,
+        })
     }
 }
 
@@ -314,17 +431,4 @@ fn flags(options: &Options) -> String {
 /// The variant's name, and its seed where there are several.
 fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
     if repeats > 1 { format!("{variant}-{seed}") } else { variant.to_string() }
-}
-
-/// The latencies of all runs, when they are over or when one has failed.
-fn write_latencies(folder: &RunFolder, summary: &Summary, repeats: u64) -> Result<(), FileError> {
-    let runs: Vec<(String, Span, &Phases)> = summary
-        .variants
-        .iter()
-        .filter_map(|run| {
-            let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            Some((run_name(&run.name, run.seed, repeats), length, run.histograms.as_ref()?))
-        })
-        .collect();
-    write_hlog(&folder.file("latency.hlog"), &runs)
 }

@@ -15,9 +15,11 @@ use crate::plugins::Plugins;
 use crate::run::{Assumptions, Options};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
+use crate::units::parse_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use std::time::Duration;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -158,6 +160,12 @@ pub(super) struct RunArguments {
     /// Replace an earlier run in that folder
     #[arg(long)]
     force: bool,
+    /// Go on with the run in that folder, if it is not finished
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// How much training may be lost at most, in real time; or off [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = checkpoint, default_value = "60s", hide_default_value = true)]
+    checkpoint: CheckpointArgument,
     /// Threads that compute [default: one per core]; results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -178,6 +186,18 @@ pub(super) struct RunArguments {
     /// With --clock wall: how many simulated seconds pass in a real one
     #[arg(long, value_name = "X")]
     speedup: Option<f64>,
+}
+
+/// How often checkpoints are kept, if they are.
+#[derive(Clone, Copy)]
+struct CheckpointArgument(Option<Duration>);
+
+fn checkpoint(text: &str) -> Result<CheckpointArgument, String> {
+    if text == "off" {
+        return Ok(CheckpointArgument(None));
+    }
+    let span = parse_duration(text).map_err(|error| format!("{error}; or off"))?;
+    Ok(CheckpointArgument(Some(Duration::from_nanos(span.nanos()))))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -209,6 +229,8 @@ impl RunArguments {
         Ok(Options {
             out: Some(out),
             force: self.force,
+            resume: self.resume,
+            checkpoint: self.checkpoint.0,
             threads: threads(self.threads),
             clock_mode,
             timing_only: self.timing_only,

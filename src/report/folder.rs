@@ -2,9 +2,9 @@
 
 use super::findings::Findings;
 use super::row_file::FileError;
-use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Summary};
+use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Status, Summary};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A run folder cannot be used.
@@ -16,6 +16,13 @@ pub enum FolderError {
         .0.display()
     )]
     Exists(PathBuf),
+    /// It holds a run that is not finished.
+    #[error(
+        "{} holds a run that is not finished; go on with --resume, replace it with --force, or choose another \
+         folder with --out DIR",
+        .0.display()
+    )]
+    Unfinished(PathBuf),
     /// It holds something else, which we never delete.
     #[error(
         "{} is not empty and not a run of ours; choose another folder with --out DIR",
@@ -61,14 +68,22 @@ impl RunFolder {
                 return Err(FolderError::Foreign(path.to_owned()));
             }
             if !force {
-                return Err(FolderError::Exists(path.to_owned()));
+                let complete = Summary::read(path).is_ok_and(|run| run.status == Status::Complete);
+                let error = if complete { FolderError::Exists } else { FolderError::Unfinished };
+                return Err(error(path.to_owned()));
             }
             // The summary goes last: it is what tells that the rest is ours.
             names.sort_by_key(|name| name == Summary::FILE);
             for name in names.iter().filter(|name| is_ours(name)) {
                 fs::remove_file(path.join(name)).map_err(unusable)?;
             }
+            let _ = fs::remove_dir_all(path.join("cells"));
         }
+        Ok(RunFolder { path: path.to_owned() })
+    }
+
+    /// The folder of a run that goes on.
+    pub fn resume(path: &Path) -> Result<Self, FolderError> {
         Ok(RunFolder { path: path.to_owned() })
     }
 
@@ -100,7 +115,7 @@ impl RunFolder {
 }
 
 /// Writes a whole file, or leaves the one that is there as it was.
-pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
     // What a link points to is written, not the link; and a device or a pipe is written to.
     let target = fs::canonicalize(path);
     let path = target.as_deref().unwrap_or(path);
@@ -109,12 +124,30 @@ pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> 
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let partial = path.with_file_name(format!(".{name}.partial"));
-    let written = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
+    let written = write_synced(&partial, content).and_then(|()| {
+        fs::rename(&partial, path)?;
+        sync_folder_of(path)
+    });
     written.map_err(|source| {
         // The disk may be full: give back what the attempt took.
         let _ = fs::remove_file(&partial);
         FileError::at(path)(source)
     })
+}
+
+/// Writes a file whose content is on the disk when this returns.
+fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// The names in the folder of a file are on the disk when this returns: without it, a power cut may undo a
+/// rename.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Only Unix lets a program open a folder.
+    if cfg!(unix) { fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
 }
 
 fn is_ours(name: &str) -> bool {

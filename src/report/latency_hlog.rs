@@ -1,7 +1,6 @@
 //! `latency.hlog`: the latencies of all runs as HdrHistograms.
 
-use super::folder::write_whole;
-use super::row_file::FileError;
+use super::row_file::{FileError, RowFile};
 use crate::clock::Span;
 use crate::run_files::{Phase, Phases};
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -9,9 +8,41 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::path::Path;
 use std::time::Duration;
 
-/// Writes `latency.hlog` in the standard interval-log format: for every run one interval as long
-/// as its simulated time, with a histogram of nanoseconds tagged `run.phase` for each phase.
-pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), FileError> {
+/// The file in the standard interval-log format, to which every run is added when it is over: one interval as
+/// long as its simulated time, with a histogram of nanoseconds tagged `run.phase` for each phase.
+pub struct LatencyLog(RowFile);
+
+impl LatencyLog {
+    /// Creates the file.
+    pub fn create(path: &Path) -> Result<Self, FileError> {
+        let header = String::from_utf8(written(&[])).expect("a log is text");
+        RowFile::create(path, header.trim_end_matches('\n')).map(LatencyLog)
+    }
+
+    /// Goes on with a file of which `length` bytes are kept.
+    pub fn resume(path: &Path, length: u64) -> Result<Self, FileError> {
+        RowFile::resume(path, length).map(LatencyLog)
+    }
+
+    /// Adds the [lines](latency_lines) of a run.
+    pub fn add(&mut self, lines: &[u8]) -> Result<(), FileError> {
+        self.0.push(|out| out.extend_from_slice(lines))
+    }
+
+    /// Writes everything gathered; its length.
+    pub fn flush(&mut self) -> Result<u64, FileError> {
+        self.0.flush()?;
+        Ok(self.0.length())
+    }
+}
+
+/// The lines of one run.
+pub fn latency_lines(run: &str, length: Span, phases: &Phases) -> Vec<u8> {
+    let header = written(&[]).len();
+    written(&[(run, length, phases)]).split_off(header)
+}
+
+fn written(runs: &[(&str, Span, &Phases)]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
@@ -29,5 +60,5 @@ pub fn write_hlog(path: &Path, runs: &[(String, Span, &Phases)]) -> Result<(), F
                 .expect("writing to memory");
         }
     }
-    write_whole(path, &text)
+    text
 }

@@ -4,6 +4,7 @@ mod summary;
 mod used;
 
 use super::findings::{ByClass, Classes, Gathering, RunFindings};
+use super::latency_hlog::LatencyLog;
 use super::recorded::recorded;
 use super::row_file::{FileError, TableFile};
 use super::timeline::Timeline;
@@ -17,6 +18,7 @@ use crate::run_files::{ClientsCsv, RoundsCsv, RunKey, TargetReached, Waited, Wei
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
+use serde::{Deserialize, Serialize};
 use used::Used;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -28,6 +30,33 @@ pub struct Files {
     pub clients: Option<TableFile<ClientsCsv>>,
     /// `timeline.json.gz`, unless it is switched off.
     pub timeline: Option<Timeline>,
+    /// `latency.hlog`.
+    pub latencies: LatencyLog,
+}
+
+/// How much of each file belongs to the runs that are over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct FileLengths {
+    pub rounds: u64,
+    pub clients: u64,
+    pub latencies: u64,
+    /// Bytes of text, and arrows.
+    pub timeline: (u64, u64),
+}
+
+impl Files {
+    /// Everything that was told is on the disk when this returns: how much that is.
+    pub fn checkpoint(&mut self) -> Result<FileLengths, FileError> {
+        self.rounds.sync()?;
+        self.clients.as_ref().map_or(Ok(()), TableFile::sync)?;
+        Ok(FileLengths {
+            rounds: self.rounds.length(),
+            clients: self.clients.as_ref().map_or(0, TableFile::length),
+            latencies: self.latencies.flush()?,
+            timeline: self.timeline.as_mut().map_or(Ok((0, 0)), Timeline::checkpoint)?,
+        })
+    }
 }
 
 /// An update that arrived in the round that is still open.

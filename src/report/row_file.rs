@@ -52,6 +52,23 @@ impl RowFile {
         Ok(rows)
     }
 
+    /// Goes on with a file of which `length` bytes are kept.
+    pub fn resume(path: &Path, length: u64) -> Result<Self, FileError> {
+        let file = reopen(path, length).map_err(FileError::at(path))?;
+        let (path, buffer) = (path.to_owned(), Vec::with_capacity(FULL + 4096));
+        Ok(RowFile { path, file, buffer, written: length, flushed: Instant::now() })
+    }
+
+    /// Bytes that are written.
+    pub fn length(&self) -> u64 {
+        self.written
+    }
+
+    /// What is written is on the disk when this returns.
+    pub fn sync(&self) -> Result<(), FileError> {
+        self.file.sync_data().map_err(FileError::at(&self.path))
+    }
+
     /// Adds a line: `write` appends it to the buffer, with its end.
     pub fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), FileError> {
         write(&mut self.buffer);
@@ -86,6 +103,19 @@ impl RowFile {
     }
 }
 
+/// Opens a file to go on after its first `length` bytes.
+fn reopen(path: &Path, length: u64) -> io::Result<File> {
+    let mut file = File::options().read(true).write(true).open(path)?;
+    let there = file.metadata()?.len();
+    if there < length {
+        let what = format!("it has {there} bytes of the {length} that were written");
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+    }
+    file.set_len(length)?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(file)
+}
+
 impl Drop for RowFile {
     fn drop(&mut self) {
         // Reached with lines left only when the run failed; its own error is the one to report.
@@ -104,6 +134,22 @@ impl<T: RunTable> TableFile<T> {
     pub fn create(folder: &Path) -> Result<Self, FileError> {
         let rows = RowFile::create(&folder.join(T::FILE), &T::header())?;
         Ok(TableFile { rows, table: PhantomData })
+    }
+
+    /// Goes on with the file in `folder`, of which `length` bytes are kept.
+    pub fn resume(folder: &Path, length: u64) -> Result<Self, FileError> {
+        let rows = RowFile::resume(&folder.join(T::FILE), length)?;
+        Ok(TableFile { rows, table: PhantomData })
+    }
+
+    /// Bytes that are written.
+    pub fn length(&self) -> u64 {
+        self.rows.length()
+    }
+
+    /// What is written is on the disk when this returns.
+    pub fn sync(&self) -> Result<(), FileError> {
+        self.rows.sync()
     }
 
     /// Adds a row of a run.

@@ -11,10 +11,11 @@ use crate::clock::{SimTime, Span};
 use crate::device::AvailabilityChange;
 use crate::record::{ClientRow, Leg, Outcome, RoundRow};
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Participations that are shown where the scenario asks for some clients: about 10 MB to look at.
@@ -28,6 +29,8 @@ pub struct Timeline {
     /// There until the end is written.
     out: Option<GzEncoder<BufWriter<File>>>,
     text: Vec<u8>,
+    /// Bytes of text that were written.
+    length: u64,
     /// Which clients are shown; `None`: all.
     shown: Option<Vec<bool>>,
     /// Clients are sent off at any time, not when a round opens.
@@ -72,6 +75,7 @@ impl Timeline {
             path: path.to_owned(),
             out: Some(out),
             text: Vec::new(),
+            length: 0,
             shown,
             is_one_by_one: false,
             most,
@@ -84,6 +88,44 @@ impl Timeline {
             .text
             .extend_from_slice(b"{\"ph\":\"M\",\"name\":\"gruppetto\",\"pid\":0,\"args\":{}}");
         Ok(timeline)
+    }
+
+    /// Goes on with a file of which the first `length` bytes of text are kept, after so many runs and arrows. It
+    /// is one compressed stream, so it is written again.
+    pub fn resume(
+        path: &Path,
+        shown: Option<Vec<bool>>,
+        (length, runs, arrows): (u64, u64, u64),
+    ) -> Result<Self, FileError> {
+        let kept = (|| {
+            let mut kept = Vec::new();
+            let old = GzDecoder::new(BufReader::new(File::open(path)?));
+            old.take(length).read_to_end(&mut kept)?;
+            match kept.len() as u64 == length {
+                true => Ok(kept),
+                false => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            }
+        })();
+        let kept = kept.map_err(FileError::at(path))?;
+        // Beside the old one, which may be needed again, until everything is in it.
+        let beside = path.with_file_name(".timeline.json.gz.partial");
+        let mut timeline = Timeline::create(&beside, shown)?;
+        (timeline.text, timeline.runs, timeline.arrows) = (kept, runs, arrows);
+        timeline.checkpoint()?;
+        std::fs::rename(&beside, path).map_err(FileError::at(path))?;
+        timeline.path = path.to_owned();
+        Ok(timeline)
+    }
+
+    /// Writes everything, so that it can be read though the file goes on: bytes of text, and arrows so far.
+    pub fn checkpoint(&mut self) -> Result<(u64, u64), FileError> {
+        self.flush()?;
+        let flushed = self.out.as_mut().map_or(Ok(()), |out| {
+            out.flush()?;
+            out.get_ref().get_ref().sync_data()
+        });
+        flushed.map_err(FileError::at(&self.path))?;
+        Ok((self.length, self.arrows))
     }
 
     /// A run begins, of devices of these classes; they may be sent off one by one.
@@ -207,6 +249,7 @@ impl Timeline {
             Some(out) => out.write_all(&self.text),
             None => Ok(()),
         };
+        self.length += self.text.len() as u64;
         self.text.clear();
         written.map_err(FileError::at(&self.path))
     }

@@ -1,12 +1,17 @@
 //! One run of a scenario: a variant with a seed.
 
 use super::{Builder, Built, Error, run_name, schedule};
-use crate::actors::{ClockMode, Finished, Interrupt, Simulation, simulate};
-use crate::clock::SimTime;
+use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
+use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
-use crate::report::{Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, save_tensors};
+use crate::report::{
+    Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, latency_lines, save_tensors,
+};
+use crate::resume::Keeper;
 use crate::run_files::{Summary, VariantSummary};
 use crate::scenario::{Scenario, Variant};
+use crate::server::Resume;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
@@ -31,6 +36,7 @@ impl One<'_> {
         &self,
         files: &mut Option<Files>,
         others: Vec<Box<dyn Observer>>,
+        checkpoints: Option<(PathBuf, Option<Duration>, Option<Resume>)>,
         (summary, findings): (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
         let began = Instant::now();
@@ -38,6 +44,21 @@ impl One<'_> {
         let wrong = |source| Error::Build { variant: self.variant.name.clone(), source };
         let built = (self.builder)(plan, self.seed).map_err(wrong)?;
         let Built { mut server, client_side, training } = built;
+        let mut keeper = None;
+        if let Some((folder, interval, resume)) = checkpoints {
+            if let Some(resume) = resume {
+                let position = resume.checkpoint.position;
+                info!(
+                    rounds = position.rounds,
+                    arrivals = position.arrivals,
+                    "replays up to its checkpoint"
+                );
+                server.replay(resume);
+            }
+            let start = |interval| Keeper::start(&folder, interval);
+            keeper = interval.map(start).transpose()?;
+        }
+        let keeper = keeper.map(|keeper| Box::new(keeper) as Box<dyn Checkpoints>);
         let (classes, sizes) = (client_side.fleet.class_names(), client_side.fleet.class_sizes());
         let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
         if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
@@ -76,7 +97,7 @@ impl One<'_> {
             clock_mode,
             stop_time,
             interrupt,
-            checkpoints: None,
+            checkpoints: keeper,
         };
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
@@ -90,16 +111,32 @@ impl One<'_> {
         let told = ledger.summary(
             result.as_ref().ok().copied(),
             began.elapsed(),
-            busy,
+            (busy, training.as_ref().map_or(0, |training| training.pool.steps())),
             digest.unwrap_or_default(),
         );
         let schedule = survey.and_then(|survey| {
             let trained = training.is_some().then_some(&parameters[..]);
             schedule::conclude(plan, self.seed, &survey, trained)
         });
-        summary.variants.push(VariantSummary { schedule, ..told });
-        result.map_err(fail)?;
-        *files = returned?;
+        let mut told = VariantSummary { schedule, ..told };
+        let phases = told.histograms.take();
+        summary.variants.push(told);
+        let trouble = result.err().map(fail);
+        *files = match (returned, trouble.is_some()) {
+            (Ok(returned), _) => returned,
+            // The first trouble is the one to report; it may well be the cause of the next.
+            (Err(_), true) => None,
+            (Err(error), false) => return Err(error.into()),
+        };
+        if let (Some(files), Some(phases), Some(run)) =
+            (files.as_mut(), phases, summary.variants.last())
+        {
+            let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
+            files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
+        }
+        if let Some(trouble) = trouble {
+            return Err(trouble);
+        }
         if let (Some(folder), Some(training)) = (self.folder, &training) {
             let name = format!("model-{}.safetensors", self.name());
             save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;

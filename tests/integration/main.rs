@@ -48,6 +48,7 @@ mod refusals;
 mod repeatable;
 mod replay;
 mod report;
+mod resume;
 mod rooms;
 mod scenario_devices;
 mod scenario_docs;

@@ -175,7 +175,7 @@ fn the_summary_has_its_names_and_kinds() {
         assert_kinds(&run["outcomes"], "used:count late:count dropped:count");
         assert_kinds(
             &run["throughput"],
-            "wall_seconds:number train_seconds:number evaluate_seconds:number local_steps:count client_rounds:count",
+            "wall_seconds:number train_seconds:number evaluate_seconds:number local_steps:count trained_steps:count client_rounds:count",
         );
         assert_eq!(run["status"], "complete");
     }

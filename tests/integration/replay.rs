@@ -12,6 +12,7 @@ use gruppetto::train::{DeviceChoice, Measured};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Everything that happened, as text.
 #[derive(Default)]
@@ -45,8 +46,6 @@ struct Kept {
     checkpoint: Option<Checkpoint>,
     log: RunLog,
     events: u64,
-    /// Steps trained by then.
-    steps: u64,
 }
 
 impl Kept {
@@ -79,7 +78,7 @@ impl Checkpoints for Every {
         kept.events.is_multiple_of(self.nth)
     }
 
-    fn keep(&mut self, checkpoint: Checkpoint, log: RunLog) {
+    fn keep(&mut self, checkpoint: Checkpoint, log: RunLog, _: Duration) {
         self.kept.borrow_mut().keep(checkpoint, log);
     }
 }

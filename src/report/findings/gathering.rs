@@ -10,7 +10,7 @@ use crate::clock::SimTime;
 use crate::metric::{Metric, Metrics};
 use crate::record::{Account, ClientRow, RoundRow, Weights};
 use crate::run_files::{CellValue, Phases, RoundsCsv, RunTable, WrittenColumn};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Columns of `rounds.csv` that the page draws, beside metrics.
@@ -28,7 +28,7 @@ const DRAWN: [&str; 10] = [
 ];
 
 /// What is drawn of one run: the contract of the page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunFindings(Value);
 

@@ -11,12 +11,12 @@ use crate::run_files::{
 use std::time::Duration;
 
 impl Ledger {
-    /// The run in numbers, that took `wall` and was busy with training and with evaluation.
+    /// The run in numbers, that took `wall`, was busy with training and with evaluation, and trained so many steps.
     pub fn summary(
         &self,
         stopped: Option<StopReason>,
         wall: Duration,
-        [training, evaluation]: [Duration; 2],
+        ([training, evaluation], trained_steps): ([Duration; 2], u64),
         model_digest: String,
     ) -> VariantSummary {
         let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
@@ -72,6 +72,7 @@ impl Ledger {
                 train_seconds: training.as_secs_f64(),
                 evaluate_seconds: evaluation.as_secs_f64(),
                 local_steps: self.local_steps,
+                trained_steps,
                 client_rounds: outcomes.iter().sum(),
             },
             digest: format!("{:032x}", self.digest.digest128()),

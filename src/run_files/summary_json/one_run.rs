@@ -87,6 +87,7 @@ pub struct VariantSummary {
     #[serde(deserialize_with = "nan_if_null")]
     pub waste: f64,
     /// Speed of this machine: `wall_seconds`, `train_seconds` and `evaluate_seconds` over all threads, `local_steps`,
+    /// `trained_steps`, those of them that this process has computed (fewer in a run that was resumed),
     /// `client_rounds`.
     pub throughput: Throughput,
     /// Digest of everything that happened, in order.

@@ -170,6 +170,7 @@ pub struct Throughput {
     #[serde(deserialize_with = "nan_if_null")]
     pub evaluate_seconds: f64,
     pub local_steps: u64,
+    pub trained_steps: u64,
     pub client_rounds: u64,
 }
 

@@ -6,18 +6,20 @@ use crate::participation::Arrival;
 use crate::record::StopReason;
 use crate::server::{Checkpoint, RunLog, ServerError};
 use actix::prelude::*;
+use std::time::{Duration, Instant};
 
 /// Keeps checkpoints of a run. It is called on the thread of the simulation, which waits for it.
 pub trait Checkpoints {
     /// Whether it is time for one. Asked after every event.
     fn is_due(&mut self) -> bool;
 
-    /// Keeps a checkpoint, with what was logged since the one before.
-    fn keep(&mut self, checkpoint: Checkpoint, log: RunLog);
+    /// Keeps a checkpoint, with what was logged since the one before. The simulation waited for so long until
+    /// its numbers were copied.
+    fn keep(&mut self, checkpoint: Checkpoint, log: RunLog, copying: Duration);
 
     /// Keeps a last one: the run is about to end before its time.
-    fn keep_last(&mut self, checkpoint: Checkpoint, log: RunLog) {
-        self.keep(checkpoint, log);
+    fn keep_last(&mut self, checkpoint: Checkpoint, log: RunLog, copying: Duration) {
+        self.keep(checkpoint, log, copying);
     }
 }
 
@@ -31,8 +33,9 @@ impl ServerActor {
             && checkpoints.is_due()
             && !self.server.is_replaying()
         {
+            let began = Instant::now();
             let (checkpoint, log) = self.server.checkpoint();
-            checkpoints.keep(checkpoint, log);
+            checkpoints.keep(checkpoint, log, began.elapsed());
         }
     }
 
@@ -42,8 +45,9 @@ impl ServerActor {
         if let Some(checkpoints) = &mut self.checkpoints
             && !self.server.is_replaying()
         {
+            let began = Instant::now();
             let (checkpoint, log) = self.server.checkpoint();
-            checkpoints.keep_last(checkpoint, log);
+            checkpoints.keep_last(checkpoint, log, began.elapsed());
         }
         self.rows.extend(self.server.take_left());
         if let Some(arrival) = arrival {

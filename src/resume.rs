@@ -1,0 +1,24 @@
+//! What is kept while a run goes on, so that it can go on after a kill.
+//!
+//! ```text
+//!   runs/NAME/cells/finished.jsonl     a line for every cell (a variant with a seed) that is over
+//!   runs/NAME/cells/3/                 of the cell that goes on, the fourth:
+//!       checkpoint.safetensors         its numbers, and where in the schedule they belong
+//!       vectors-K.safetensors          vectors of single clients; a checkpoint says where each one is
+//!       log                            what evaluations and norms decided before the checkpoint
+//! ```
+//!
+//! Files appear whole, in an order that leaves every checkpoint with all it needs. All of it is gone from a run
+//! that is complete. What numbers mean is in [`crate::server`].
+
+mod cells;
+mod codec;
+mod keeper;
+mod log;
+
+pub use cells::{Cells, FinishedCell};
+pub use codec::CheckpointError;
+pub use keeper::Keeper;
+
+/// Whether a program can go on with what another has kept: raised when results or these files change.
+const FORMAT: u32 = 1;

@@ -1,0 +1,152 @@
+//! Which cells of a run are over, and where the checkpoints of the others are.
+
+use super::FORMAT;
+use super::codec::{self, CheckpointError};
+use crate::report::{FileError, FileLengths, RunFindings};
+use crate::run_files::VariantSummary;
+use crate::server::Resume;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Thousands of short cells need not be put on the disk one by one.
+const TOGETHER: Duration = Duration::from_secs(1);
+/// But the first ones are.
+const AT_ONCE: usize = 16;
+
+/// A cell that is over: what the whole run will need of it.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct FinishedCell {
+    /// Its entry in `summary.json`.
+    pub summary: VariantSummary,
+    /// What is drawn of it.
+    pub findings: Option<RunFindings>,
+    /// How long the files of the run are with it.
+    pub lengths: FileLengths,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+struct Line<T> {
+    format: u32,
+    cell: T,
+}
+
+/// The folder `cells` of a run.
+pub struct Cells {
+    folder: PathBuf,
+    file: Option<File>,
+    waiting: Vec<u8>,
+    finished: usize,
+    synced: Instant,
+}
+
+impl Cells {
+    /// Of the run in `run`.
+    pub fn of(run: &Path) -> Self {
+        let (folder, waiting) = (run.join("cells"), Vec::new());
+        Cells { folder, file: None, waiting, finished: 0, synced: Instant::now() }
+    }
+
+    fn list(&self) -> PathBuf {
+        self.folder.join("finished.jsonl")
+    }
+
+    fn wrong(&self, source: io::Error) -> FileError {
+        FileError { path: self.list(), source }
+    }
+
+    /// The folder of a cell.
+    pub fn folder(&self, cell: usize) -> PathBuf {
+        self.folder.join(cell.to_string())
+    }
+
+    /// The cells that are over, from the first on. A line that was not written to its end does not count.
+    pub fn finished(&mut self) -> Result<Vec<FinishedCell>, CheckpointError> {
+        let mut cells = Vec::new();
+        let mut length = 0;
+        let Ok(file) = File::open(self.list()) else {
+            return Ok(cells);
+        };
+        let mut lines = BufReader::new(file);
+        let mut line = String::new();
+        while lines.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
+            let Ok(Line { format, cell }) = serde_json::from_str::<Line<FinishedCell>>(&line)
+            else {
+                break;
+            };
+            if format != FORMAT {
+                return Err(CheckpointError::Format { found: format, expected: FORMAT });
+            }
+            cells.push(cell);
+            length += line.len() as u64;
+            line.clear();
+        }
+        let file = File::options().append(true).open(self.list());
+        let file = file.and_then(|file| file.set_len(length).map(|()| file));
+        self.file = Some(file.map_err(|source| self.wrong(source))?);
+        self.finished = cells.len();
+        Ok(cells)
+    }
+
+    /// A cell is over. `lengths` makes sure that its rows are on the disk before it is told of.
+    pub fn finish(
+        &mut self,
+        number: usize,
+        summary: &VariantSummary,
+        findings: Option<&RunFindings>,
+        lengths: impl FnOnce() -> Result<FileLengths, FileError>,
+    ) -> Result<(), FileError> {
+        let cell = FinishedCell {
+            summary: VariantSummary { histograms: None, ..summary.clone() },
+            findings: findings.cloned(),
+            lengths: lengths()?,
+        };
+        serde_json::to_writer(&mut self.waiting, &Line { format: FORMAT, cell })
+            .map_err(|error| self.wrong(error.into()))?;
+        self.waiting.push(b'\n');
+        self.finished += 1;
+        self.forget(number);
+        match self.finished <= AT_ONCE || self.synced.elapsed() > TOGETHER {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// What was told is on the disk when this returns.
+    pub fn flush(&mut self) -> Result<(), FileError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let written = (|| {
+            if self.file.is_none() {
+                fs::create_dir_all(&self.folder)?;
+                self.file = Some(File::create(self.list())?);
+            }
+            let Some(file) = &mut self.file else { return Ok(()) };
+            file.write_all(&self.waiting)?;
+            file.sync_data()
+        })();
+        written.map_err(|source| self.wrong(source))?;
+        self.waiting.clear();
+        self.synced = Instant::now();
+        Ok(())
+    }
+
+    /// From where a cell goes on; `None` if it has no checkpoint, and begins.
+    pub fn resume(&self, cell: usize) -> Result<Option<Resume>, CheckpointError> {
+        codec::load(&self.folder(cell))
+    }
+
+    /// A cell is over: its checkpoint is of no use any more.
+    fn forget(&self, cell: usize) {
+        let _ = fs::remove_dir_all(self.folder(cell));
+    }
+
+    /// The run is complete.
+    pub fn remove(self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
