@@ -18,7 +18,7 @@ mod timeline;
 
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub use folder::{FolderError, RunFolder, write_whole};
-pub use latency_hlog::{LatencyLog, latency_lines};
+pub use latency_hlog::{LatencyLog, latency_lines, read_latencies};
 pub use ledger::{FileLengths, Files, Ledger};
 pub use page::{PageError, write_page};
 pub use recorded::recorded;

@@ -29,15 +29,16 @@ pub use theory::{
 };
 
 use crate::actors::{ClockMode, Interrupt, RunError};
+use crate::clock::Span;
 use crate::metric::Bound;
 use crate::plugins::{Plugins, RunContext};
 use crate::policy::Target;
 use crate::report::{
     Detail, FileError, Files, Findings, FolderError, LatencyLog, MOST_RUNS, PageError, RunFolder,
-    TableFile, Timeline, recorded, write_page,
+    TableFile, Timeline, read_latencies, recorded, write_page,
 };
-use crate::resume::{Cells, CheckpointError, FinishedCell};
-use crate::run_files::{OverSeeds, Status, Summary};
+use crate::resume::{CellsFolder, CheckpointError, FinishedCell};
+use crate::run_files::{OverSeeds, Phases, Status, Summary, VariantSummary};
 use crate::scenario::{Plan, RecordClients, Scenario};
 use crate::train::DeviceChoice;
 use one::One;
@@ -228,7 +229,7 @@ pub fn run_with(
     result?;
     written?;
     if let (Some(folder), Status::Complete) = (&folder, summary.status) {
-        Cells::of(folder.path()).remove();
+        CellsFolder::of(folder.path()).remove();
     }
     Ok(summary)
 }
@@ -283,7 +284,7 @@ struct Whole<'a> {
 impl Whole<'_> {
     fn run_all(&mut self, (summary, findings): (&mut Summary, &mut Findings)) -> Result<(), Error> {
         let Whole { scenario, options, folder, plugins, builder } = *self;
-        let mut cells = folder.map(|folder| Cells::of(folder.path()));
+        let mut cells = folder.map(|folder| CellsFolder::of(folder.path()));
         let finished = match &mut cells {
             Some(cells) if options.resume => cells.finished()?,
             _ => Vec::new(),
@@ -296,6 +297,9 @@ impl Whole<'_> {
         for FinishedCell { summary: told, findings: drawn, .. } in finished {
             summary.variants.push(told);
             findings.runs.extend(drawn);
+        }
+        if let Some(folder) = folder.filter(|_| over > 0) {
+            recall_latencies(folder, summary, scenario.repeats)?;
         }
         let clock_mode = options.clock_mode;
         let mut told = Instant::now();
@@ -392,6 +396,30 @@ impl Whole<'_> {
             latencies: LatencyLog::create(&latencies)?,
         })
     }
+}
+
+/// Latencies of cells that were over before, from their file: they are shown together with the others.
+fn recall_latencies(
+    folder: &RunFolder,
+    summary: &mut Summary,
+    repeats: u64,
+) -> Result<(), FileError> {
+    for (run, phase, histogram) in read_latencies(&folder.file("latency.hlog"))? {
+        let its_own = |told: &VariantSummary| run_name(&told.name, told.seed, repeats) == run;
+        let Some(told) = summary.variants.iter().find(|told| its_own(told)) else { continue };
+        let longest = Span::from_nanos_f64(told.latency_seconds.get(phase).max * 1e9);
+        let name = told.name.clone();
+        if let Some(phases) = phases_of(summary, &name) {
+            phases.add_histogram(phase, &histogram, longest.unwrap_or_default());
+        }
+    }
+    Ok(())
+}
+
+/// Where the latencies of a variant are kept, over all seeds: with its first run.
+fn phases_of<'a>(summary: &'a mut Summary, variant: &str) -> Option<&'a mut Phases> {
+    let first = summary.variants.iter_mut().find(|run| run.name == variant)?;
+    Some(first.histograms.get_or_insert_default())
 }
 
 fn all_runs(scenario: &Scenario) -> usize {

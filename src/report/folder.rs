@@ -181,6 +181,9 @@ mod tests {
         let path = temp.path().join("runs/a");
         let folder = RunFolder::create(&path, false).unwrap();
         folder.write("summary.json", b"{}").unwrap();
+        assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Unfinished(_))));
+        let complete = Summary { status: Status::Complete, ..Summary::default() };
+        folder.write_summary(&complete).unwrap();
         folder.write("model-a.safetensors", b"x").unwrap();
         fs::write(path.join("notes.md"), "mine").unwrap();
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Exists(_))));

@@ -3,8 +3,13 @@
 use super::row_file::{FileError, RowFile};
 use crate::clock::Span;
 use crate::run_files::{Phase, Phases};
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +39,21 @@ impl LatencyLog {
         self.0.flush()?;
         Ok(self.0.length())
     }
+}
+
+/// The histograms of a file, in its order: each with the name of its run, and the phase.
+pub fn read_latencies(path: &Path) -> Result<Vec<(String, Phase, Histogram<u64>)>, FileError> {
+    let bytes = std::fs::read(path).map_err(FileError::at(path))?;
+    let mut deserializer = Deserializer::new();
+    let mut read = |entry| {
+        let LogEntry::Interval(interval) = entry else { return None };
+        let (run, phase) = interval.tag()?.as_str().rsplit_once('.')?;
+        let phase = Phase::ALL.into_iter().find(|known| known.name() == phase)?;
+        let encoded = BASE64.decode(interval.encoded_histogram()).ok()?;
+        let histogram = deserializer.deserialize(&mut &encoded[..]).ok()?;
+        Some((run.to_string(), phase, histogram))
+    };
+    Ok(IntervalLogIterator::new(&bytes).map_while(Result::ok).filter_map(&mut read).collect())
 }
 
 /// The lines of one run.

@@ -29,13 +29,13 @@ pub struct FinishedCell {
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-struct Line<T> {
+struct FinishedLine<T> {
     format: u32,
     cell: T,
 }
 
 /// The folder `cells` of a run.
-pub struct Cells {
+pub struct CellsFolder {
     folder: PathBuf,
     file: Option<File>,
     waiting: Vec<u8>,
@@ -43,11 +43,11 @@ pub struct Cells {
     synced: Instant,
 }
 
-impl Cells {
+impl CellsFolder {
     /// Of the run in `run`.
     pub fn of(run: &Path) -> Self {
         let (folder, waiting) = (run.join("cells"), Vec::new());
-        Cells { folder, file: None, waiting, finished: 0, synced: Instant::now() }
+        CellsFolder { folder, file: None, waiting, finished: 0, synced: Instant::now() }
     }
 
     fn list(&self) -> PathBuf {
@@ -73,7 +73,8 @@ impl Cells {
         let mut lines = BufReader::new(file);
         let mut line = String::new();
         while lines.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
-            let Ok(Line { format, cell }) = serde_json::from_str::<Line<FinishedCell>>(&line)
+            let Ok(FinishedLine { format, cell }) =
+                serde_json::from_str::<FinishedLine<FinishedCell>>(&line)
             else {
                 break;
             };
@@ -104,7 +105,7 @@ impl Cells {
             findings: findings.cloned(),
             lengths: lengths()?,
         };
-        serde_json::to_writer(&mut self.waiting, &Line { format: FORMAT, cell })
+        serde_json::to_writer(&mut self.waiting, &FinishedLine { format: FORMAT, cell })
             .map_err(|error| self.wrong(error.into()))?;
         self.waiting.push(b'\n');
         self.finished += 1;

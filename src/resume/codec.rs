@@ -61,7 +61,7 @@ pub(super) type Places = BTreeMap<(Memory, u32), u64>;
 
 /// Where the numbers belong.
 #[derive(Serialize, Deserialize)]
-struct Meta {
+struct CheckpointMeta {
     format: u32,
     arrivals: u64,
     rounds: u64,
@@ -126,7 +126,7 @@ pub(super) fn save(
         }
         tensors.extend(shared.iter().map(|shared| (format!("round.{number}.shared"), &shared[..])));
     }
-    let meta = Meta {
+    let meta = CheckpointMeta {
         format: FORMAT,
         arrivals: position.arrivals,
         rounds: position.rounds,
@@ -167,14 +167,14 @@ pub(super) fn write_tensors(
 }
 
 /// Named vectors of a file.
-struct Tensors {
+struct NamedVectors {
     path: PathBuf,
     by_name: BTreeMap<String, Vec<f64>>,
     meta: String,
 }
 
-impl Tensors {
-    fn read(path: PathBuf) -> Result<Tensors, CheckpointError> {
+impl NamedVectors {
+    fn read(path: PathBuf) -> Result<NamedVectors, CheckpointError> {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(source) => return Err(CheckpointError::Read { path, source }),
@@ -193,7 +193,7 @@ impl Tensors {
             })
             .collect();
         let meta = meta.unwrap_or_default();
-        Ok(Tensors { path, by_name, meta })
+        Ok(NamedVectors { path, by_name, meta })
     }
 
     fn take(&mut self, name: &str) -> Result<Vec<f64>, CheckpointError> {
@@ -228,8 +228,8 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
     if !folder.join(FILE).exists() {
         return Ok(None);
     }
-    let mut tensors = Tensors::read(folder.join(FILE))?;
-    let meta: Meta = serde_json::from_str(&tensors.meta)
+    let mut tensors = NamedVectors::read(folder.join(FILE))?;
+    let meta: CheckpointMeta = serde_json::from_str(&tensors.meta)
         .map_err(|error| tensors.broken(format!("what it is of cannot be read: {error}")))?;
     if meta.format != FORMAT {
         return Err(CheckpointError::Format { found: meta.format, expected: FORMAT });
@@ -293,14 +293,14 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
 
 /// How long the log is before the checkpoint in `folder`, if there is one.
 pub(super) fn log_bytes(folder: &Path) -> Option<u64> {
-    let tensors = Tensors::read(folder.join(FILE)).ok()?;
-    serde_json::from_str::<Meta>(&tensors.meta).ok().map(|meta| meta.log_bytes)
+    let tensors = NamedVectors::read(folder.join(FILE)).ok()?;
+    serde_json::from_str::<CheckpointMeta>(&tensors.meta).ok().map(|meta| meta.log_bytes)
 }
 
 /// The vectors of single clients.
 fn memories(
     folder: &Path,
-    meta: &Meta,
+    meta: &CheckpointMeta,
 ) -> Result<BTreeMap<(Memory, u32), Arc<Vec<f64>>>, CheckpointError> {
     let mut by_file: BTreeMap<u64, Vec<(Memory, u32)>> = BTreeMap::new();
     for (memory, client, file) in &meta.places {
@@ -308,7 +308,7 @@ fn memories(
     }
     let mut memories = BTreeMap::new();
     for (file, wanted) in by_file {
-        let mut tensors = Tensors::read(folder.join(vectors_file(file)))?;
+        let mut tensors = NamedVectors::read(folder.join(vectors_file(file)))?;
         for (memory, client) in wanted {
             let vector = tensors.take(&vector_name(memory, client))?;
             memories.insert((memory, client), Arc::new(vector));

@@ -53,7 +53,7 @@ impl Keeper {
         fs::create_dir_all(folder).map_err(at)?;
         let (due, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (sender, receiver) = sync_channel(1);
-        let writer = Writer {
+        let writer = CheckpointWriter {
             log: CheckpointLog::open(folder).map_err(at)?,
             folder: folder.to_owned(),
             hashes: BTreeMap::new(),
@@ -142,7 +142,7 @@ impl CheckpointLog {
 }
 
 /// The thread's side.
-struct Writer {
+struct CheckpointWriter {
     folder: PathBuf,
     log: CheckpointLog,
     /// Of the vectors that are on the disk.
@@ -157,7 +157,7 @@ struct Writer {
     said: bool,
 }
 
-impl Writer {
+impl CheckpointWriter {
     fn work(mut self, deliveries: &Receiver<Delivery>) {
         let mut next = Instant::now() + self.interval;
         loop {

@@ -1,6 +1,6 @@
 //! One run of a scenario: a variant with a seed.
 
-use super::{Builder, Built, Error, run_name, schedule};
+use super::{Builder, Built, Error, phases_of, run_name, schedule};
 use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
@@ -128,11 +128,14 @@ impl One<'_> {
             (Err(_), true) => None,
             (Err(error), false) => return Err(error.into()),
         };
-        if let (Some(files), Some(phases), Some(run)) =
-            (files.as_mut(), phases, summary.variants.last())
-        {
+        if let (Some(phases), Some(run)) = (phases, summary.variants.last()) {
             let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
+            if let Some(files) = files {
+                files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
+            }
+            if let Some(all) = phases_of(summary, &self.variant.name) {
+                all.merge(&phases);
+            }
         }
         if let Some(trouble) = trouble {
             return Err(trouble);

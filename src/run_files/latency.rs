@@ -67,6 +67,13 @@ impl Default for Phases {
 }
 
 impl Phases {
+    /// Adds the histogram of a phase, with its longest time.
+    pub fn add_histogram(&mut self, phase: Phase, histogram: &Histogram<u64>, longest: Span) {
+        let own = &mut self.histograms[phase as usize];
+        own.add(histogram).expect("histograms that grow as needed");
+        self.longest[phase as usize] = self.longest[phase as usize].max(longest);
+    }
+
     /// Adds a participation: what it came to the end of. Who made no step gave up, perhaps in the
     /// middle of its download, and has no latencies to speak of.
     pub fn add(&mut self, row: &ClientRow) {

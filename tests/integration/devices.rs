@@ -3,6 +3,7 @@
 //! A thousand parameters are 32,000 bits.
 
 use crate::simulated::Simulated;
+use crate::support::{self, Workshop};
 use gruppetto::record::Outcome;
 
 fn scenario(server: &str, rest: &str) -> String {
@@ -350,4 +351,26 @@ fn clients_may_join_with_a_window() {
     let arrived = run.columns("rounds.csv", ["arrived"]);
     assert!(arrived[..4].iter().all(|[count]| count == "0"), "{arrived:?}");
     assert!(arrived[4..].iter().any(|[count]| count != "0"), "{arrived:?}");
+}
+
+/// Client 1 is asked at first, client 0 once more at 60 ms; nobody has a connection when they are done with their
+/// steps, so both arrive 20 ms after it is back. Client 1 was asked first, and is heard first, whichever links the
+/// server shares.
+#[test]
+fn clients_that_arrive_together_are_heard_in_the_order_asked() {
+    for shared in ["", "server_uplink = \"1000Gbps\"", "server_downlink = \"1000Gbps\""] {
+        let text = format!(
+            "name = \"together\"\nstop.rounds = 3\ntask = {{ kind = \"quadratic\", clients = 2, dim = 1 }}\n\
+             client.work.steps = 1\nserver = {{ close = \"each\", concurrency = 2 }}\n\
+             [fleet]\nassign = \"in-order\"\n{shared}\n\
+             [[fleet.class]]\nname = \"a\"\nstep_time = \"40ms\"\nuplink = \"1600bps\"\n\
+             [[fleet.class]]\nname = \"b\"\nstep_time = \"200ms\"\nuplink = \"1600bps\"\n\
+             [[event]]\nat = \"80ms\"\nnetwork = {{ up = 0 }}\nlasting = \"920ms\"\n"
+        );
+        let workshop = Workshop::new(&text);
+        let rows = support::rows(&workshop.run("out", &[]).join("clients.csv"));
+        let told: Vec<(u64, u64)> =
+            rows.iter().map(|row| (row.int("client"), row.int("arrived_ns") / 1_000_000)).collect();
+        assert_eq!(told[..3], [(0, 60), (1, 1020), (0, 1020)], "{shared}");
+    }
 }

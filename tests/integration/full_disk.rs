@@ -75,14 +75,18 @@ fn run_limited(workshop: &Workshop, limit: usize, out: &str, arguments: &[&str])
 }
 
 fn assert_incomplete_without(output: &Output, out: &Path, missing: &str) {
+    assert_incomplete(output, out, missing);
+    let left = names(out);
+    let of_it = left.iter().find(|name| name.contains(missing));
+    assert_eq!(of_it, None, "half a file is worse than none");
+}
+
+fn assert_incomplete(output: &Output, out: &Path, missing: &str) {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let file = Path::new("out").join(missing);
     let told = format!("cannot write {}: File too large", file.display());
     assert!(said.contains(&told), "{said}");
-    let left = names(out);
-    let of_it = left.iter().find(|name| name.contains(missing));
-    assert_eq!(of_it, None, "half a file is worse than none");
     let summary = summary(out);
     assert_eq!(summary["status"], "incomplete");
     assert!(summary["error"].as_str().unwrap().contains(&told));
@@ -112,5 +116,7 @@ fn latencies_that_cannot_be_written_make_a_run_incomplete() {
         "--set=fleet.class.phone.step_time={ lognormal = { median = \"1s\", sigma = 3.0 } }",
     ];
     let output = run_limited(&workshop, 8192, "out", &arguments);
-    assert_incomplete_without(&output, &workshop.path("out"), "latency.hlog");
+    assert_incomplete(&output, &workshop.path("out"), "latency.hlog");
+    let left = std::fs::read_to_string(workshop.path("out/latency.hlog")).unwrap();
+    assert!(left.starts_with('#') && left.ends_with('\n'), "whole lines are left");
 }

@@ -263,7 +263,7 @@ fn a_run_that_is_interrupted_leaves_everything_it_had() {
         assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-        assert!(stderr(&output).contains("ending after the next aggregation"));
+        assert!(stderr(&output).contains("ending; once more to end at once"));
         let folder = workshop.path("out");
         let summary = summary(&folder);
         assert_eq!(summary["status"], "interrupted");

@@ -84,6 +84,8 @@ pub struct Server {
     wake: Option<SimTime>,
     /// How often each client was sent off, where they are sent one by one.
     sent: Vec<u32>,
+    /// How many clients were sent off in all.
+    sent_off: u64,
     draws: u64,
     asked: usize,
     attendance: Attendance,
@@ -153,6 +155,7 @@ impl Server {
             closing,
             wake: None,
             sent: if config.close.is_asynchronous() { vec![0; p.len()] } else { Vec::new() },
+            sent_off: 0,
             draws: 0,
             asked: 0,
             used: Vec::new(),
@@ -208,7 +211,9 @@ impl Server {
             *sent += 1;
         }
         // How much it is to do is said when it sets out.
-        Request { asked, idle, at, steps: None }
+        let number = self.sent_off;
+        self.sent_off += 1;
+        Request { asked, idle, at, number, steps: None }
     }
 
     /// What a client takes along that is sent off in `round`.

@@ -68,7 +68,7 @@ pub struct VariantSummary {
     /// away; a client that was lost counts in what it came to the end of, one that made no step in `idle` alone.
     #[serde(with = "by_name::latencies")]
     pub latency_seconds: Latencies,
-    /// The histograms of these latencies; not in the file.
+    /// The histograms of these latencies, with the first run of a variant those of all its seeds; not in the file.
     #[serde(skip)]
     pub histograms: Option<Phases>,
     /// Participations by outcome.

@@ -60,7 +60,7 @@ impl ClientActor {
         let (clock, at) = (&self.around.clock, arrival.way.arrives);
         let sleep = match arrival.lost {
             Some(_) => clock.sleep_until_losses_of(at),
-            None => clock.sleep_until(at),
+            None => clock.sleep_until_arrival(at, arrival.request.number),
         };
         let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
         self.trip = Some(Box::new(Trip { arrival, wait, shared_link_round: None }));
@@ -258,7 +258,12 @@ async fn wall_round(
         }
         clock.sleep_until(wall_round.stepped(end, clock.now())).await;
     }
-    clock.sleep_until(client_side.way(&mut wall_round).map_err(time)?.arrives).await;
+    clock
+        .sleep_until_arrival(
+            client_side.way(&mut wall_round).map_err(time)?.arrives,
+            request.number,
+        )
+        .await;
     client_side.end_wall_clock_round(wall_round).map_err(time)
 }
 

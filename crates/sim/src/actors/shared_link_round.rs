@@ -192,7 +192,8 @@ impl ClientActor {
         }
     }
 
-    /// Ends the round as `decide` says: now, or later if its arrival is later.
+    /// Ends the round as `decide` says: now, or later if its arrival is later. Clients that arrive at the same
+    /// instant are heard in the order in which they were sent off, over which links ever.
     pub(super) fn end_with(
         &mut self,
         ctx: &mut Context<Self>,
@@ -203,15 +204,21 @@ impl ClientActor {
         trip.shared_link_round.iter().for_each(|shared_link_round| shared_link_round.cancel(ctx));
         decide(client_side, &mut trip.arrival);
         let at = trip.arrival.way.arrives;
-        if at > clock.now() {
-            // A client that gives up or loses its connection sees that a latency from now.
-            let sleep = clock.sleep_until(at);
-            let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, _| me.arrive()));
-            if let Some(trip) = &mut self.trip {
-                trip.wait = wait;
+        let sleep = match trip.arrival.lost {
+            Some(_) if at <= clock.now() => return self.arrive(),
+            // A client that loses its connection sees that a latency from now.
+            Some(_) => clock.sleep_until_losses_of(at),
+            None => clock.sleep_until_arrival(at, trip.arrival.request.number),
+        };
+        let wait = ctx.spawn(sleep.into_actor(self).map(|(), me: &mut Self, ctx| {
+            if let Some(shared) = me.trip.as_ref().and_then(|trip| trip.shared_link_round.as_ref())
+            {
+                shared.cancel(ctx);
             }
-        } else {
-            self.arrive();
+            me.arrive();
+        }));
+        if let Some(trip) = &mut self.trip {
+            trip.wait = wait;
         }
     }
 

@@ -85,7 +85,7 @@ fn round(due: Option<SimTime>) -> Arc<Round> {
 /// The client is asked for four steps at the beginning of the run.
 fn request() -> Request {
     let asked = Asked { client: 0, times: 1 };
-    Request { asked, idle: None, at: SimTime::ZERO, steps: NonZeroU64::new(4) }
+    Request { asked, idle: None, at: SimTime::ZERO, number: 0, steps: NonZeroU64::new(4) }
 }
 
 fn context() -> ClientContext {

@@ -65,7 +65,13 @@ impl Clock {
 
     /// Sleeps until `at`. Sleepers of one instant wake in the order of their first poll.
     pub fn sleep_until(&self, at: SimTime) -> Sleep {
-        self.sleep(at, InstantPart::Arrivals)
+        self.sleep(at, InstantPart::Transfers)
+    }
+
+    /// Sleeps until who arrives at `at` is heard: after everything that moves on at that instant, and in the
+    /// order of their `number`.
+    pub fn sleep_until_arrival(&self, at: SimTime, number: u64) -> Sleep {
+        self.sleep(at, InstantPart::Arrivals(number))
     }
 
     /// Sleeps until everything that arrives at `at` has arrived: what is lost at an instant is lost after
@@ -86,7 +92,7 @@ impl Clock {
             }
             Kind::Wall(wall) => {
                 let grace = match part {
-                    InstantPart::Arrivals => Duration::ZERO,
+                    InstantPart::Transfers | InstantPart::Arrivals(_) => Duration::ZERO,
                     InstantPart::Losses => WALL_GRACE / 2,
                     InstantPart::End => WALL_GRACE,
                 };
@@ -185,7 +191,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ARRIVES: InstantPart = InstantPart::Arrivals;
+    const ARRIVES: InstantPart = InstantPart::Transfers;
     const IS_LOST: InstantPart = InstantPart::Losses;
     const ENDS: InstantPart = InstantPart::End;
 
@@ -220,6 +226,20 @@ mod tests {
             (4, ARRIVES),
         ]);
         assert_eq!(order, [(2, 3), (5, 3), (6, 4), (1, 5), (4, 5), (3, 5), (0, 5)]);
+    }
+
+    #[test]
+    fn who_arrives_is_heard_by_its_number_after_what_moves_on() {
+        let arrives = InstantPart::Arrivals;
+        let order = wake_order(&[
+            (5, arrives(9)),
+            (5, arrives(2)),
+            (5, IS_LOST),
+            (5, ARRIVES),
+            (4, arrives(7)),
+            (5, arrives(4)),
+        ]);
+        assert_eq!(order, [(4, 4), (3, 5), (1, 5), (5, 5), (0, 5), (2, 5)]);
     }
 
     #[test]

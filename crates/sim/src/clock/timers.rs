@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashSet};
 use std::task::Waker;
 
 /// Where an entry stands among all others: by instant, then by `order`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Key {
     pub(super) at: SimTime,
     order: u64,
@@ -21,8 +21,10 @@ pub(super) struct Key {
 /// The parts of an instant, in the order in which they come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InstantPart {
-    /// What arrives.
-    Arrivals,
+    /// What moves on: transfers that complete, links that change.
+    Transfers,
+    /// Who arrives, by a number that the sleeper has: those that were asked first come first.
+    Arrivals(u64),
     /// What is lost: a transfer that completes at this instant still counts.
     Losses,
     /// What decides on all of that.
@@ -33,7 +35,8 @@ impl InstantPart {
     /// Set in `order`, so that those of a later part wake later.
     const fn bits(self) -> u64 {
         match self {
-            InstantPart::Arrivals => 0,
+            InstantPart::Transfers => 0,
+            InstantPart::Arrivals(_) => 1 << 61,
             InstantPart::Losses => 1 << 62,
             InstantPart::End => 1 << 63,
         }
@@ -56,8 +59,8 @@ pub(super) struct Timers {
     /// Who asked before, the earliest last.
     run: Vec<TimerEntry>,
     asked: u64,
-    /// Orders of entries whose sleepers are gone. They are passed over, never woken.
-    gone: HashSet<u64>,
+    /// Entries whose sleepers are gone. They are passed over, never woken.
+    gone: HashSet<Key>,
     now: SimTime,
     fired: Option<Key>,
     stalled: bool,
@@ -72,7 +75,11 @@ impl Timers {
     /// Puts a sleeper in line.
     pub(super) fn ask(&mut self, at: SimTime, part: InstantPart, waker: Waker) -> Key {
         self.asked += 1;
-        let order = self.asked | part.bits();
+        let order = match part {
+            InstantPart::Arrivals(number) => number,
+            _ => self.asked,
+        };
+        let order = order | part.bits();
         // Who asks for the past is woken now: the clock never goes back.
         let key = Key { at: at.max(self.now), order };
         self.heap.push(TimerEntry { key, waker });
@@ -116,11 +123,11 @@ impl Timers {
     /// Forgets a sleeper that is not waiting any more. Rounds that close before their deadline leave
     /// such sleepers behind; when they are most of all entries, those are swept.
     pub(super) fn forget(&mut self, key: Key) {
-        self.gone.insert(key.order);
+        self.gone.insert(key);
         if self.gone.len() > 64 + (self.heap.len() + self.run.len()) / 2 {
             let gone = std::mem::take(&mut self.gone);
-            self.heap.retain(|entry| !gone.contains(&entry.key.order));
-            self.run.retain(|entry| !gone.contains(&entry.key.order));
+            self.heap.retain(|entry| !gone.contains(&entry.key));
+            self.run.retain(|entry| !gone.contains(&entry.key));
         }
     }
 
@@ -138,7 +145,7 @@ impl Timers {
                 self.stalled = true;
                 return self.on_stall.take();
             };
-            if self.gone.is_empty() || !self.gone.remove(&entry.key.order) {
+            if self.gone.is_empty() || !self.gone.remove(&entry.key) {
                 break entry;
             }
         };
@@ -207,7 +214,8 @@ mod tests {
                     let part = match i % 5 {
                         0 => InstantPart::End,
                         1 => InstantPart::Losses,
-                        _ => InstantPart::Arrivals,
+                        2 => InstantPart::Arrivals(1_000_000 - model.len() as u64),
+                        _ => InstantPart::Transfers,
                     };
                     model.push(timers.ask(at, part, Waker::noop().clone()));
                 }

@@ -53,6 +53,8 @@ pub struct Request {
     pub idle: Option<Span>,
     /// When it is sent off.
     pub at: SimTime,
+    /// How many were sent off before it, in this run.
+    pub number: u64,
     /// The steps it is to make; `None`: as many as the deadline allows.
     pub steps: Option<NonZeroU64>,
 }
