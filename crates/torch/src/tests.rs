@@ -163,7 +163,7 @@ fn softmax_moves_as_the_native_kernel_moves_it() {
     let native_model = Arc::new(Model::new(native_start));
     let pool = gruppetto_sim::train::Pool::new(0, 0).unwrap();
     let measured = |trainer: Arc<dyn Trainer>, model: &Arc<Model>| {
-        gruppetto_sim::train::evaluate(&trainer, &pool, model, None).unwrap().metrics
+        gruppetto_sim::train::evaluate(&trainer, &pool, model, None).unwrap().unwrap().metrics
     };
     let (a, b) = (measured(Arc::new(torch), &model), measured(Arc::new(native), &native_model));
     for metric in gruppetto_sim::metric::Metric::ALL {

@@ -27,7 +27,7 @@ impl Server {
         let training = |source| ServerError::Training { client, source };
         let Some(Parcel { update, residual }) = ticket.wait().map_err(training)? else {
             // A checkpoint that is taken now still needs what this client was given.
-            self.left = Some((row.clone(), round.clone()));
+            self.left = Some((*row, round.clone()));
             return Err(ServerError::Interrupted);
         };
         self.residuals.keep(client, residual);
