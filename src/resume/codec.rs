@@ -56,6 +56,9 @@ pub(super) enum Memory {
     Residual,
 }
 
+/// The vectors of clients.
+type Memories = BTreeMap<(Memory, u32), Arc<Vec<f64>>>;
+
 /// A vector of a client, and the number of the file that it is in.
 pub(super) type Places = BTreeMap<(Memory, u32), u64>;
 
@@ -298,10 +301,7 @@ pub(super) fn log_bytes(folder: &Path) -> Option<u64> {
 }
 
 /// The vectors of single clients.
-fn memories(
-    folder: &Path,
-    meta: &CheckpointMeta,
-) -> Result<BTreeMap<(Memory, u32), Arc<Vec<f64>>>, CheckpointError> {
+fn memories(folder: &Path, meta: &CheckpointMeta) -> Result<Memories, CheckpointError> {
     let mut by_file: BTreeMap<u64, Vec<(Memory, u32)>> = BTreeMap::new();
     for (memory, client, file) in &meta.places {
         by_file.entry(*file).or_default().push((*memory, *client));

@@ -211,10 +211,8 @@ impl CheckpointWriter {
         let own = own.map(|(client, own)| ((Memory::Own, client), own));
         let residuals = (0..).zip(&checkpoint.residuals);
         let residuals = residuals.map(|(client, own)| ((Memory::Residual, client), own));
-        let all: Vec<((Memory, u32), &Arc<Vec<f64>>)> = own
-            .chain(residuals)
-            .filter_map(|(whose, vector)| Some((whose, vector.as_ref()?)))
-            .collect();
+        let all = own.chain(residuals);
+        let all = all.filter_map(|(whose, vector)| Some((whose, vector.as_ref()?)));
         let files: BTreeSet<u64> = self.places.values().copied().collect();
         if files.len() as u64 >= FILES {
             self.hashes.clear();
