@@ -9,6 +9,7 @@ mod findings;
 mod folder;
 mod latency_hlog;
 mod ledger;
+mod lock;
 mod page;
 mod recorded;
 mod row_file;
@@ -17,7 +18,8 @@ mod terminal;
 mod timeline;
 
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
-pub use folder::{FolderError, RunFolder, write_whole};
+pub(crate) use folder::CELLS;
+pub use folder::{FolderError, RunFolder, RunPath, write_whole};
 pub use latency_hlog::{LatencyLog, latency_lines, read_latencies};
 pub use ledger::{FileLengths, Files, Ledger};
 pub use page::{PageError, write_page};

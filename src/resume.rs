@@ -16,7 +16,7 @@ mod codec;
 mod keeper;
 mod log;
 
-pub use cells::{CellsFolder, FinishedCell};
+pub use cells::{CellPath, CellsFolder, FinishedCell};
 pub use codec::CheckpointError;
 pub use keeper::Keeper;
 

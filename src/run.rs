@@ -223,13 +223,15 @@ pub fn run_with(
     let runs = all_runs(scenario);
     findings.left_out = runs.saturating_sub(MOST_RUNS);
     let written = match &folder {
-        Some(folder) => write_all(folder, &summary, &findings),
+        Some(folder) => {
+            settle(folder, &result).and_then(|()| write_all(folder, &summary, &findings))
+        }
         None => Ok(()),
     };
     result?;
     written?;
     if let (Some(folder), Status::Complete) = (&folder, summary.status) {
-        CellsFolder::of(folder.path()).remove();
+        CellsFolder::of(folder.run_path()).remove();
     }
     Ok(summary)
 }
@@ -284,7 +286,7 @@ struct Whole<'a> {
 impl Whole<'_> {
     fn run_all(&mut self, (summary, findings): (&mut Summary, &mut Findings)) -> Result<(), Error> {
         let Whole { scenario, options, folder, plugins, builder } = *self;
-        let mut cells = folder.map(|folder| CellsFolder::of(folder.path()));
+        let mut cells = folder.map(|folder| CellsFolder::of(folder.run_path()));
         let finished = match &mut cells {
             Some(cells) if options.resume => cells.finished()?,
             _ => Vec::new(),
@@ -370,7 +372,7 @@ impl Whole<'_> {
         folder.write_summary(&known)?;
         let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
         let shown = |which| recorded(which, scenario.seed, all.unwrap_or(0));
-        let (path, timeline) = (folder.path(), folder.file("timeline.json.gz"));
+        let (path, timeline) = (&*folder.path(), folder.file("timeline.json.gz"));
         let latencies = folder.file("latency.hlog");
         let has_rows = scenario.record_clients != RecordClients::Off;
         let has_timeline = scenario.record_timeline != RecordClients::Off;
@@ -426,11 +428,19 @@ fn all_runs(scenario: &Scenario) -> usize {
     scenario.variants.len() * scenario.repeats as usize
 }
 
+/// A run that came to some end takes the place of an earlier one, unless it failed before it had anything.
+fn settle(folder: &RunFolder, result: &Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(Error::Build { .. } | Error::File(_)) => Ok(()),
+        _ => Ok(folder.run_path().settle()?),
+    }
+}
+
 /// What is written when everything is over, the summary first: it is what counts.
 fn write_all(folder: &RunFolder, summary: &Summary, findings: &Findings) -> Result<(), Error> {
     folder.write_summary(summary)?;
     folder.write_findings(findings)?;
-    Ok(write_page(&[folder.path().to_owned()], &folder.file("report.html"))?)
+    Ok(write_page(&[folder.path()], &folder.file("report.html"))?)
 }
 
 /// The metric that ends a run, as the page wants it.

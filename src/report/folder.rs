@@ -1,11 +1,13 @@
 //! The folder of a run.
 
 use super::findings::Findings;
+use super::lock::{FolderLock, LOCK};
 use super::row_file::FileError;
 use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Status, Summary};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -29,11 +31,21 @@ pub enum FolderError {
         .0.display()
     )]
     Foreign(PathBuf),
+    /// Another process runs into it.
+    #[error(
+        "{} belongs to a run that goes on: {by} holds it; wait for it, or choose another folder with --out DIR",
+        path.display()
+    )]
+    #[allow(missing_docs)]
+    Held { path: PathBuf, by: String },
     /// It cannot be created or written to.
     #[error("cannot use the folder {}: {source}", path.display())]
     #[allow(missing_docs)]
     Unusable { path: PathBuf, source: io::Error },
 }
+
+/// What is kept of a run while it goes on.
+pub(crate) const CELLS: &str = "cells";
 
 /// The files of a run that `--force` may replace.
 const OURS: [&str; 10] = [
@@ -50,51 +62,147 @@ const OURS: [&str; 10] = [
 ];
 
 /// A folder that belongs to this run alone.
+///
+/// A run that replaces another is written beside it, and takes its place with its first checkpoint or at its end:
+/// until then the earlier run is still there.
 pub struct RunFolder {
-    path: PathBuf,
+    place: Arc<Mutex<FolderPlace>>,
+}
+
+/// Where a run's folder is.
+struct FolderPlace {
+    now: PathBuf,
+    /// What it replaces, until it has.
+    replaces: Option<PathBuf>,
+    lock: Option<FolderLock>,
+    /// Keeps others out of the folder that is replaced.
+    _replaced: Option<FolderLock>,
+}
+
+/// The folder of a run, for those that write to it on their own.
+#[derive(Clone)]
+pub struct RunPath(Arc<Mutex<FolderPlace>>);
+
+impl RunPath {
+    /// Where the folder is now.
+    pub fn get(&self) -> PathBuf {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).now.clone()
+    }
+
+    /// There is something that the run can go on from: it takes the place of the one that it replaces.
+    pub fn settle(&self) -> Result<(), FolderError> {
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(target) = place.replaces.take() else {
+            return Ok(());
+        };
+        let unusable = |source| FolderError::Unusable { path: target.clone(), source };
+        replace(&place.now, &target).map_err(unusable)?;
+        if let Some(lock) = &mut place.lock {
+            lock.moved_to(&target);
+        }
+        (place.now, place._replaced) = (target, None);
+        Ok(())
+    }
+}
+
+/// The name of a folder beside another one.
+fn beside(path: &Path, what: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{what}"))
+}
+
+/// `new` takes the place of `old`; what is in `old` and not ours is kept.
+fn replace(new: &Path, old: &Path) -> io::Result<()> {
+    let aside = beside(old, "old");
+    let _ = fs::remove_dir_all(&aside);
+    fs::rename(old, &aside)?;
+    fs::rename(new, old)?;
+    sync_folder_of(old)?;
+    for entry in fs::read_dir(&aside)? {
+        let name = entry?.file_name();
+        if !is_ours(&name.to_string_lossy()) {
+            fs::rename(aside.join(&name), old.join(&name))?;
+        }
+    }
+    fs::remove_dir_all(&aside)
+}
+
+/// A process that died while one run took the place of another may have left the earlier one aside.
+fn put_back(path: &Path) {
+    let aside = beside(path, "old");
+    if !path.exists() && aside.join(Summary::FILE).exists() {
+        let _ = fs::rename(&aside, path);
+    }
 }
 
 impl RunFolder {
-    /// Creates the folder, or empties that of an earlier run if `force` allows it.
+    /// Creates the folder, or one beside that of an earlier run if `force` allows to replace it.
     pub fn create(path: &Path, force: bool) -> Result<Self, FolderError> {
         let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
+        put_back(path);
         fs::create_dir_all(path).map_err(unusable)?;
+        let lock = FolderLock::take(path)?;
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(unusable)? {
-            names.push(entry.map_err(unusable)?.file_name().to_string_lossy().into_owned());
-        }
-        if !names.is_empty() {
-            if !names.iter().any(|name| name == Summary::FILE) {
+            let entry = entry.map_err(unusable)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if is_ours(&name)
+                && entry.file_type().is_ok_and(|kind| kind.is_dir()) != (name == CELLS)
+            {
                 return Err(FolderError::Foreign(path.to_owned()));
             }
-            if !force {
-                let complete = Summary::read(path).is_ok_and(|run| run.status == Status::Complete);
-                let error = if complete { FolderError::Exists } else { FolderError::Unfinished };
-                return Err(error(path.to_owned()));
-            }
-            // The summary goes last: it is what tells that the rest is ours.
-            names.sort_by_key(|name| name == Summary::FILE);
-            for name in names.iter().filter(|name| is_ours(name)) {
-                fs::remove_file(path.join(name)).map_err(unusable)?;
-            }
-            let _ = fs::remove_dir_all(path.join("cells"));
+            names.push(name);
         }
-        Ok(RunFolder { path: path.to_owned() })
+        names.retain(|name| name != LOCK);
+        if names.is_empty() {
+            return Ok(RunFolder::at(path.to_owned(), None, lock, None));
+        }
+        if !names.iter().any(|name| name == Summary::FILE) {
+            return Err(FolderError::Foreign(path.to_owned()));
+        }
+        if !force {
+            let complete = Summary::read(path).is_ok_and(|run| run.status == Status::Complete);
+            let error = if complete { FolderError::Exists } else { FolderError::Unfinished };
+            return Err(error(path.to_owned()));
+        }
+        // A link stays one: what it points to is replaced.
+        let target = fs::canonicalize(path).map_err(unusable)?;
+        let new = beside(&target, "new");
+        let _ = fs::remove_dir_all(&new);
+        fs::create_dir_all(&new).map_err(unusable)?;
+        let own = FolderLock::take(&new)?;
+        Ok(RunFolder::at(new, Some(target), own, lock))
     }
 
     /// The folder of a run that goes on.
     pub fn resume(path: &Path) -> Result<Self, FolderError> {
-        Ok(RunFolder { path: path.to_owned() })
+        put_back(path);
+        let lock = FolderLock::take(path)?;
+        Ok(RunFolder::at(path.to_owned(), None, lock, None))
+    }
+
+    fn at(
+        now: PathBuf,
+        replaces: Option<PathBuf>,
+        lock: Option<FolderLock>,
+        _replaced: Option<FolderLock>,
+    ) -> Self {
+        RunFolder { place: Arc::new(Mutex::new(FolderPlace { now, replaces, lock, _replaced })) }
     }
 
     /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.path().join(name)
     }
 
-    /// The folder itself.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The folder itself, where it is now.
+    pub fn path(&self) -> PathBuf {
+        self.run_path().get()
+    }
+
+    /// The folder, for those that write to it on their own.
+    pub fn run_path(&self) -> RunPath {
+        RunPath(self.place.clone())
     }
 
     /// Writes a whole file, or leaves the one that is there as it was.
@@ -111,6 +219,16 @@ impl RunFolder {
     pub fn write_findings(&self, findings: &Findings) -> Result<(), FileError> {
         let json = serde_json::to_vec(findings).expect("findings are plain data");
         self.write("findings.json", &json)
+    }
+}
+
+impl Drop for FolderPlace {
+    fn drop(&mut self) {
+        // A run that never took the place of the earlier one was not run.
+        if self.replaces.is_some() {
+            self.lock = None;
+            let _ = fs::remove_dir_all(&self.now);
+        }
     }
 }
 
@@ -153,7 +271,7 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 fn is_ours(name: &str) -> bool {
     let model = name.starts_with("model-") && name.ends_with(".safetensors");
     let partial = name.starts_with('.') && name.ends_with(".partial");
-    OURS.contains(&name) || model || partial
+    OURS.contains(&name) || name == LOCK || name == CELLS || model || partial
 }
 
 #[cfg(test)]
@@ -175,21 +293,65 @@ mod tests {
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     }
 
+    fn names(path: &Path) -> Vec<String> {
+        let entries = fs::read_dir(path).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn an_earlier_run_is_replaced_only_by_force_and_nothing_else_ever() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("runs/a");
         let folder = RunFolder::create(&path, false).unwrap();
         folder.write("summary.json", b"{}").unwrap();
+        assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Held { .. })));
+        drop(folder);
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Unfinished(_))));
-        let complete = Summary { status: Status::Complete, ..Summary::default() };
-        folder.write_summary(&complete).unwrap();
-        folder.write("model-a.safetensors", b"x").unwrap();
+        let complete = Summary { status: Status::Complete, ..Summary::default() }.to_json();
+        fs::write(path.join("summary.json"), complete).unwrap();
+        fs::write(path.join("model-a.safetensors"), b"x").unwrap();
         fs::write(path.join("notes.md"), "mine").unwrap();
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Exists(_))));
-        RunFolder::create(&path, true).unwrap();
-        let left: Vec<_> = fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(left, ["notes.md"], "our files are gone, the user's is not");
+        let earlier = ["model-a.safetensors", "notes.md", "summary.json"];
+
+        // Until there is something to go on from, the earlier run is there, whatever becomes of the new one.
+        let new = RunFolder::create(&path, true).unwrap();
+        new.write("summary.json", b"new").unwrap();
+        assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Held { .. })));
+        drop(new);
+        assert_eq!(names(&path), earlier);
+        assert_eq!(names(temp.path().join("runs").as_path()), ["a"], "nothing is left beside it");
+
+        let new = RunFolder::create(&path, true).unwrap();
+        new.write("summary.json", b"new").unwrap();
+        new.run_path().settle().unwrap();
+        assert_eq!(names(&path), ["lock", "notes.md", "summary.json"], "the user's file is kept");
+        new.write("rounds.csv", b"").unwrap();
+        drop(new);
+        assert_eq!(names(&path), ["notes.md", "rounds.csv", "summary.json"]);
+        fs::remove_file(path.join("summary.json")).unwrap();
         assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Foreign(_))));
+    }
+
+    /// Killed between two renames.
+    #[test]
+    fn an_earlier_run_that_was_put_aside_comes_back() {
+        let temp = tempfile::tempdir().unwrap();
+        let (path, aside) = (temp.path().join("a"), temp.path().join(".a.old"));
+        fs::create_dir(&aside).unwrap();
+        fs::write(aside.join("summary.json"), "{}").unwrap();
+        assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Unfinished(_))));
+        assert_eq!(names(&path), ["summary.json"]);
+    }
+
+    #[test]
+    fn a_folder_where_a_file_should_be_is_not_ours() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("summary.json"), "{}").unwrap();
+        fs::create_dir(temp.path().join("clients.csv")).unwrap();
+        assert!(matches!(RunFolder::create(temp.path(), true), Err(FolderError::Foreign(_))));
     }
 }

@@ -2,13 +2,13 @@
 
 use super::FORMAT;
 use super::codec::{self, CheckpointError};
-use crate::report::{FileError, FileLengths, RunFindings};
+use crate::report::{CELLS, FileError, FileLengths, FolderError, RunFindings, RunPath};
 use crate::run_files::VariantSummary;
 use crate::server::Resume;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Thousands of short cells need not be put on the disk one by one.
@@ -34,9 +34,28 @@ struct FinishedLine<T> {
     cell: T,
 }
 
+/// The folder of a cell, wherever that of its run is.
+#[derive(Clone)]
+pub struct CellPath {
+    run: RunPath,
+    cell: usize,
+}
+
+impl CellPath {
+    /// Where it is now.
+    pub(super) fn get(&self) -> PathBuf {
+        self.run.get().join(CELLS).join(self.cell.to_string())
+    }
+
+    /// There is something that the run can go on from.
+    pub(super) fn settle(&self) -> Result<(), FolderError> {
+        self.run.settle()
+    }
+}
+
 /// The folder `cells` of a run.
 pub struct CellsFolder {
-    folder: PathBuf,
+    run: RunPath,
     file: Option<File>,
     waiting: Vec<u8>,
     finished: usize,
@@ -45,13 +64,16 @@ pub struct CellsFolder {
 
 impl CellsFolder {
     /// Of the run in `run`.
-    pub fn of(run: &Path) -> Self {
-        let (folder, waiting) = (run.join("cells"), Vec::new());
-        CellsFolder { folder, file: None, waiting, finished: 0, synced: Instant::now() }
+    pub fn of(run: RunPath) -> Self {
+        CellsFolder { run, file: None, waiting: Vec::new(), finished: 0, synced: Instant::now() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.run.get().join(CELLS)
     }
 
     fn list(&self) -> PathBuf {
-        self.folder.join("finished.jsonl")
+        self.path().join("finished.jsonl")
     }
 
     fn wrong(&self, source: io::Error) -> FileError {
@@ -59,8 +81,8 @@ impl CellsFolder {
     }
 
     /// The folder of a cell.
-    pub fn folder(&self, cell: usize) -> PathBuf {
-        self.folder.join(cell.to_string())
+    pub fn folder(&self, cell: usize) -> CellPath {
+        CellPath { run: self.run.clone(), cell }
     }
 
     /// The cells that are over, from the first on. A line that was not written to its end does not count.
@@ -123,7 +145,7 @@ impl CellsFolder {
         }
         let written = (|| {
             if self.file.is_none() {
-                fs::create_dir_all(&self.folder)?;
+                fs::create_dir_all(self.path())?;
                 self.file = Some(File::create(self.list())?);
             }
             let Some(file) = &mut self.file else { return Ok(()) };
@@ -138,16 +160,16 @@ impl CellsFolder {
 
     /// From where a cell goes on; `None` if it has no checkpoint, and begins.
     pub fn resume(&self, cell: usize) -> Result<Option<Resume>, CheckpointError> {
-        codec::load(&self.folder(cell))
+        codec::load(&self.folder(cell).get())
     }
 
     /// A cell is over: its checkpoint is of no use any more.
     fn forget(&self, cell: usize) {
-        let _ = fs::remove_dir_all(self.folder(cell));
+        let _ = fs::remove_dir_all(self.folder(cell).get());
     }
 
     /// The run is complete.
     pub fn remove(self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(self.path());
     }
 }

@@ -5,14 +5,14 @@
 //! more rarely.
 
 use super::codec::{self, Memory, Places};
-use super::log;
+use super::{CellPath, log};
 use crate::actors::Checkpoints;
 use crate::report::FileError;
 use crate::server::{Checkpoint, RunLog};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -48,17 +48,18 @@ type Delivery = (Box<Checkpoint>, RunLog, Duration);
 
 impl Keeper {
     /// Keeps a checkpoint in `folder` every `interval`.
-    pub fn start(folder: &Path, interval: Duration) -> Result<Self, FileError> {
+    pub fn start(cell: CellPath, interval: Duration) -> Result<Self, FileError> {
+        let folder = &*cell.get();
         let at = |source| FileError { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(at)?;
         let (due, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (sender, receiver) = sync_channel(1);
         let writer = CheckpointWriter {
             log: CheckpointLog::open(folder).map_err(at)?,
-            folder: folder.to_owned(),
             hashes: BTreeMap::new(),
             places: Places::new(),
             next_file: first_free_file(folder),
+            cell,
             due: due.clone(),
             done: done.clone(),
             asked: interval,
@@ -143,7 +144,7 @@ impl CheckpointLog {
 
 /// The thread's side.
 struct CheckpointWriter {
-    folder: PathBuf,
+    cell: CellPath,
     log: CheckpointLog,
     /// Of the vectors that are on the disk.
     hashes: BTreeMap<(Memory, u32), u64>,
@@ -165,8 +166,13 @@ impl CheckpointWriter {
             match deliveries.recv_timeout(wait) {
                 Ok((checkpoint, log, copying)) => {
                     let began = Instant::now();
-                    if let Err(error) = self.write(&checkpoint, &log) {
-                        warn!("no checkpoint was kept, the run goes on: {error}");
+                    match self.write(&checkpoint, &log) {
+                        Ok(()) => {
+                            if let Err(error) = self.cell.settle() {
+                                warn!("the earlier run is not replaced yet: {error}");
+                            }
+                        }
+                        Err(error) => warn!("no checkpoint was kept, the run goes on: {error}"),
                     }
                     self.done.fetch_add(1, Ordering::Release);
                     self.slow_down(began.elapsed() + copying);
@@ -196,17 +202,18 @@ impl CheckpointWriter {
     }
 
     fn write(&mut self, checkpoint: &Checkpoint, log: &RunLog) -> Result<(), FileError> {
+        let folder = &self.cell.get();
         let text = log::lines(log);
-        let path = self.folder.join(codec::LOG);
+        let path = folder.join(codec::LOG);
         self.log.add(&text).map_err(|source| FileError { path, source })?;
-        self.write_vectors(checkpoint)?;
-        codec::save(&self.folder, checkpoint, &self.places, self.log.length)?;
-        self.remove_old_files();
+        self.write_vectors(folder, checkpoint)?;
+        codec::save(folder, checkpoint, &self.places, self.log.length)?;
+        self.remove_old_files(folder);
         Ok(())
     }
 
     /// Writes the vectors of clients that have changed, into a file of their own.
-    fn write_vectors(&mut self, checkpoint: &Checkpoint) -> Result<(), FileError> {
+    fn write_vectors(&mut self, folder: &Path, checkpoint: &Checkpoint) -> Result<(), FileError> {
         let own = checkpoint.controls.iter().flat_map(|controls| (0..).zip(&controls.own));
         let own = own.map(|(client, own)| ((Memory::Own, client), own));
         let residuals = (0..).zip(&checkpoint.residuals);
@@ -230,7 +237,7 @@ impl CheckpointWriter {
             return Ok(());
         }
         let number = self.next_file;
-        codec::write_tensors(&self.folder.join(codec::vectors_file(number)), &tensors, None)?;
+        codec::write_tensors(&folder.join(codec::vectors_file(number)), &tensors, None)?;
         self.next_file += 1;
         for (whose, hash) in changed {
             self.places.insert(whose, number);
@@ -240,10 +247,10 @@ impl CheckpointWriter {
     }
 
     /// Removes files of vectors that no checkpoint needs any more.
-    fn remove_old_files(&self) {
+    fn remove_old_files(&self, folder: &Path) {
         let needed: BTreeSet<String> =
             self.places.values().map(|number| codec::vectors_file(*number)).collect();
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("vectors-") && !needed.contains(&name) {
                 let _ = fs::remove_file(entry.path());

@@ -7,11 +7,10 @@ use crate::observer::Observer;
 use crate::report::{
     Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, latency_lines, save_tensors,
 };
-use crate::resume::Keeper;
+use crate::resume::{CellPath, Keeper};
 use crate::run_files::{Summary, VariantSummary};
 use crate::scenario::{Scenario, Variant};
 use crate::server::Resume;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
@@ -36,7 +35,7 @@ impl One<'_> {
         &self,
         files: &mut Option<Files>,
         others: Vec<Box<dyn Observer>>,
-        checkpoints: Option<(PathBuf, Option<Duration>, Option<Resume>)>,
+        checkpoints: Option<(CellPath, Option<Duration>, Option<Resume>)>,
         (summary, findings): (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
         let began = Instant::now();
@@ -55,7 +54,7 @@ impl One<'_> {
                 );
                 server.replay(resume);
             }
-            let start = |interval| Keeper::start(&folder, interval);
+            let start = |interval| Keeper::start(folder, interval);
             keeper = interval.map(start).transpose()?;
         }
         let keeper = keeper.map(|keeper| Box::new(keeper) as Box<dyn Checkpoints>);
