@@ -1,0 +1,23 @@
+"""Random scenarios that are all valid, in two profiles.
+
+"everything" uses the whole language; one author writes a series of them, so that rare forms are dealt out
+evenly. "oracle" holds what tests/oracle can predict; every number is a case of its own.
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import author  # noqa: E402
+import quadratics  # noqa: E402
+
+
+def everything(seed=author.SEED, count=author.COUNT):
+    """Texts by name. They name files in folders `traces` and `data` beside them."""
+    return author.scenarios(seed, count)
+
+
+def oracle(number):
+    """A case with a `text` and the `files` that it names, contents by name."""
+    return quadratics.Case(number)

@@ -1,0 +1,60 @@
+"""Devices with fixed values, for the oracle, and what happens to them at known times."""
+
+from draws import table
+
+
+class FixedFleet:
+    """One to three classes in order, or one for every client."""
+
+    def __init__(self, case):
+        self.case, self.draws = case, case.draws
+        draws = self.draws
+        # Shares are such that every class has a whole number of clients.
+        counts = [count for count in (1, 2, 3, 4) if case.clients % count == 0] + [case.clients]
+        self.names = [f"class-{number}" for number in range(draws.one_of(counts))]
+        self.classes = [self.device(number) for number in range(len(self.names))]
+
+    def text(self):
+        text = "[fleet]\n" + table(assign='"in-order"')
+        for name, keys in zip(self.names, self.classes):
+            text += "[[fleet.class]]\n" + table(name=f'"{name}"', **keys)
+        return text
+
+    def rate(self):
+        """A rate at which the model takes the time of one to four steps."""
+        bits, time = 32 * self.case.dim, self.case.pace * self.draws.whole(1, 4)
+        return max(1, bits * 10**9 // time)
+
+    def device(self, number):
+        draws, pace = self.draws, self.case.pace
+        keys = {"step_time": f'"{pace * draws.whole(3, 25) // 10}ns"'}
+        for key in ("uplink", "downlink"):
+            keys[key] = draws.one_of([None, f'"{self.rate()}bps"'])
+        keys["latency"] = draws.one_of([None, '"1ns"', f'"{pace * draws.whole(1, 9) // 7}ns"'])
+        return {**keys, **self.law()}
+
+    def law(self):
+        """A local law of the class's own."""
+        if not self.draws.chance(0.3):
+            return {}
+        forms = [{"lr": "0.03"}, {"weight_decay": "0.01"}]
+        if not self.case.plain:
+            forms += [{"momentum": "0.3"}, {"prox": "0.2"}, {"lr_decay": "0.95"}]
+        return self.draws.one_of(forms)
+
+
+def event(case):
+    """One `[[event]]`."""
+    draws = case.draws
+    effects = [("lr", "0.015"), ("lr", "{ times = 0.5 }")]
+    if case.close in ("deadline", "adaptive"):
+        effects.append(("deadline", f'"{case.span * draws.whole(4, 14) // 9}ns"'))
+    effect, value = draws.one_of(effects)
+    if draws.chance(0.5):
+        when = {"round": draws.whole(1, max(2, case.rounds // 2))}
+    else:
+        when = {"at": f'"{case.span * draws.whole(1, 40) // 9}ns"'}
+    keys = {effect: value}
+    if draws.chance(0.6):
+        keys["lasting"] = f'"{case.span * draws.whole(2, 30) // 7}ns"'
+    return "[[event]]\n" + table(**when, **keys)
