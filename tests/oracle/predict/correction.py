@@ -26,13 +26,16 @@ class Correction:
             d = [value - c for value, c in zip(d, update.correction)]
         self.own[update.client] = d
 
-    def aggregate(self, updates, average):
-        """An aggregation is made of updates; `average` is the model that they make without an optimizer."""
-        if self.kind == "vrlsgd":
-            for update in updates:
-                gone = update.unit * update.accumulation
-                ends = [start - change for start, change in zip(update.start, update.change)]
-                own = self.own[update.client]
-                self.own[update.client] = [o + (new - end) / gone for o, new, end in zip(own, average, ends)]
+    def aggregate(self, updates):
+        """An aggregation is made of updates."""
+        if self.kind == "vrlsgd" and updates:
+            # VRL-SGD's Δ_i + (x̂ − x_i)/(kη), where x̂ is the mean of the clients' models; of those who set out
+            # from different models the changes are compared.
+            total = sum(self.shares[update.client] for update in updates)
+            for j in range(len(self.mean)):
+                mean = sum(self.shares[update.client] * update.change[j] for update in updates) / total
+                for update in updates:
+                    gone = update.unit * update.accumulation
+                    self.own[update.client][j] += (update.change[j] - mean) / gone
         for j in range(len(self.mean)):
             self.mean[j] = sum(p * own[j] for p, own in zip(self.shares, self.own))

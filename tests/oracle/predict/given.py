@@ -18,14 +18,12 @@ class Given:
             row["place"] = place
         self.taken = set()
 
-    def drawn(self, number, now, most):
+    def drawn(self, number, now, among, most):
         """Up to so many rows of clients that set out in a round at an instant, and were not taken yet."""
-        key = (str(number), str(now))
-        rows = [
-            row
-            for row in self.rows
-            if (row["round"], row["dispatched_ns"]) == key and row["place"] not in self.taken
-        ]
-        rows = rows[:most]
+        key, rows = (str(number), str(now)), []
+        for row in self.rows:
+            if (row["round"], row["dispatched_ns"]) == key and row["place"] not in self.taken:
+                if int(row["client"]) in among and len(rows) < most:
+                    rows.append(row)
         self.taken.update(row["place"] for row in rows)
         return rows

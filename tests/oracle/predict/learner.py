@@ -66,9 +66,8 @@ class Learner:
             scale = tau_eff * update.weight / update.accumulation
             delta = [total - scale * change for total, change in zip(delta, update.change)]
             self.moved[update.client] += tau_eff * update.weight * update.unit
-        average = [value + step for value, step in zip(self.x, delta)]
         self.x = self.optimizer.move(self.x, delta, unit)
-        self.correction.aggregate(updates, average)
+        self.correction.aggregate(updates)
         return tau_eff
 
     def chi2(self):

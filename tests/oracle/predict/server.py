@@ -35,13 +35,15 @@ class Server:
             self.go()
         except Over as over:
             self.stopped_by = str(over)
+        # Whose phase ends at this very instant is in the next.
+        self.world.settle()
         for trip in self.world.trips:
             trip.end("unfinished", self.world.now)
         for update in self.accepted:
             update.trip.outcome = "unfinished"
         for trip in self.trips:
             # Back at the very instant at which the run ended, and not heard any more.
-            if trip.outcome == "arrived":
+            if trip.outcome in ("arrived", "no_step") and trip.client in self.world.unheard:
                 trip.outcome, trip.tau = "unfinished", 0
         return self
 
