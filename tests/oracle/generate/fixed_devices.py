@@ -43,18 +43,43 @@ class FixedFleet:
         return self.draws.one_of(forms)
 
 
-def event(case):
-    """One `[[event]]`."""
+def event(case, place):
+    """One `[[event]]`. No two begin at the same instant: which of two deadlines holds then is said nowhere."""
     draws = case.draws
-    effects = [("lr", "0.015"), ("lr", "{ times = 0.5 }")]
+    effects = [
+        ("lr", "0.015"),
+        ("lr", "{ times = 0.5 }"),
+        ("slow", "3.0"),
+        ("slow", "0.3"),
+        ("slow", "1.7"),
+        ("offline", "true"),
+        ("leave", "true"),
+        ("join", "true"),
+        # The program keeps rates in 2^-20 bit/s, the documentation exactly: with these parts both are the same.
+        ("network", "0.5"),
+        ("network", "0"),
+        ("network", "{ up = 0.125, down = 0.25 }"),
+        ("network", "{ down = 3.5 }"),
+    ]
     if case.close in ("deadline", "adaptive"):
         effects.append(("deadline", f'"{case.span * draws.whole(4, 14) // 9}ns"'))
     effect, value = draws.one_of(effects)
     if draws.chance(0.5):
-        when = {"round": draws.whole(1, max(2, case.rounds // 2))}
+        when = {"round": 1 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
-        when = {"at": f'"{case.span * draws.whole(1, 40) // 9}ns"'}
+        when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + place}ns"'}
     keys = {effect: value}
-    if draws.chance(0.6):
+    for_good = effect in ("leave", "join") or effect != "offline" and value != "0" and draws.chance(0.4)
+    if not for_good:
         keys["lasting"] = f'"{case.span * draws.whole(2, 30) // 7}ns"'
+    if effect not in ("lr", "deadline"):
+        keys["select"] = selection(case)
     return "[[event]]\n" + table(**when, **keys)
+
+
+def selection(case):
+    """`select`; a random part would be drawn by the program."""
+    draws = case.draws
+    some = str(draws.some(draws.whole(1, case.clients - 1), case.clients))
+    forms = [f"{{ clients = {some} }}", f"{{ clients = {some} }}", None, '"all"']
+    return draws.one_of(forms + [f'{{ class = "{draws.one_of(case.fleet.names)}" }}'])

@@ -59,7 +59,7 @@ class Case:
         self.rounds = draws.whole(4, 14) * (3 if self.one_by_one else 1)
         self.fleet = FixedFleet(self)
         schedule = draws.one_of(SCHEDULES)
-        events = [event(self) for _ in range(draws.one_of([0, 0, 1, 2, 3]))]
+        self.events = [event(self, place) for place in range(draws.one_of([0, 0, 1, 2, 3, 4]))]
         self.text = "".join(
             [
                 table(name=f'"case-{number}"', seed=draws.whole(0, 9999)),
@@ -68,7 +68,7 @@ class Case:
                 "[client]\n" + self.client(schedule),
                 "[server]\n" + self.server(),
                 self.fleet.text(),
-                *events,
+                *self.events,
             ]
         )
 
@@ -141,7 +141,7 @@ class Case:
         if self.one_by_one:
             keys["concurrency"] = draws.one_of([None, draws.whole(1, self.clients)])
         else:
-            keys["late"] = draws.one_of([None, '"drop"', '"next"', '"stale"'])
+            keys["late"] = draws.one_of(self.late())
         if self.close in ("deadline", "adaptive"):
             keys["partial"] = draws.one_of([None, '"keep"']) if self.keeps else '"discard"'
         keys["staleness"] = draws.one_of(STALENESS)
@@ -164,7 +164,18 @@ class Case:
             evaluate_every=draws.one_of([None, "1", "2", "3"]),
         )
 
+    def late(self):
+        # A correction is said to change at the aggregation, but takes in what arrives late at that instant.
+        alike = len(self.fleet.names) < self.clients
+        if self.close == "first" and self.reduction and alike:
+            return [None, '"drop"']
+        return [None, '"drop"', '"next"', '"stale"']
+
     def schemes(self, sample):
+        # Where everybody who is free is asked, the program does not count that as a turn.
+        away = any(word in it for it in self.events for word in ("offline", "leave", "join", "network = 0\n"))
+        if self.close == "first" or away or sample not in (None, '"all"') and not self.keeps and self.close != "all":
+            return [None, '"uniform"']
         return [None, '"uniform"', '"round-robin"']
 
     def closing(self):

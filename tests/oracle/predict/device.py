@@ -47,7 +47,9 @@ class Device:
         """Nanoseconds that a step takes at the speed of this instant."""
         recorded = self.recording and self.recording.value("step_time", now)
         cost = (recorded or self.step) * self.product("slow", now)
-        return cost / self.heat.speed() if self.heat else cost
+        if self.heat:
+            cost /= self.heat.speed()
+        return max(Fraction(1), Fraction(units.nearest(cost)))
 
     def link(self, way, now):
         """Bits per nanosecond of `up` or `down`; None is no limit."""
@@ -85,7 +87,7 @@ class Device:
 
 
 def step_time(keys, scenario):
-    """Nanoseconds of a step, where the class says it."""
+    """Whole nanoseconds of a step, where the class says it."""
     if "step_time" in keys:
         return Fraction(units.duration(keys["step_time"]))
     if "speed" not in keys:

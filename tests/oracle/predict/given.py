@@ -27,3 +27,7 @@ class Given:
                     rows.append(row)
         self.taken.update(row["place"] for row in rows)
         return rows
+
+    def sets_out(self, number, now):
+        """Whether anybody sets out in a round at an instant."""
+        return any((row["round"], row["dispatched_ns"]) == (str(number), str(now)) for row in self.rows)

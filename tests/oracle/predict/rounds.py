@@ -33,7 +33,10 @@ class Rounds(Server):
         present = self.world.present()
         free = set(present) - self.world.busy()
         wanted = self.scenario.asked
-        if wanted is None or self.scenario.participation == "unbiased":
+        if wanted is not None and self.scenario.participation == "unbiased":
+            # It opens when one of those drawn is free: who that is the run tells.
+            return bool(free) and self.choice.given.sets_out(self.round, self.world.now)
+        if wanted is None:
             wanted = 1
         return bool(free) and len(present) >= wanted
 

@@ -15,7 +15,7 @@ class Scenario:
         self.clients = self.task["clients"]
         self.client(file.get("client", {}))
         self.server(file.get("server", {}))
-        self.fleet = file.get("fleet", {"class": [{"name": "default", "step_time": "1ms"}]})
+        self.fleet = file.get("fleet", {"class": [{"name": "device", "step_time": "1ms"}]})
         self.events = file.get("event", [])
         self.dim = self.task.get("dim") or len(self.task["centers"][0])
 
