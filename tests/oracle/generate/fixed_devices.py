@@ -64,8 +64,11 @@ def event(case, place):
     if case.close in ("deadline", "adaptive"):
         effects.append(("deadline", f'"{case.span * draws.whole(4, 14) // 9}ns"'))
     effect, value = draws.one_of(effects)
-    if draws.chance(0.5):
-        when = {"round": 1 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
+    # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
+    takes = effect in ("offline", "leave") or value == "0"
+    alike = len(case.fleet.names) < case.clients
+    if draws.chance(0.5) and not (takes and alike):
+        when = {"round": 2 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
         when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + place}ns"'}
     keys = {effect: value}

@@ -173,8 +173,9 @@ class Case:
 
     def schemes(self, sample):
         # Where everybody who is free is asked, the program does not count that as a turn.
-        away = any(word in it for it in self.events for word in ("offline", "leave", "join", "network = 0\n"))
-        if self.close == "first" or away or sample not in (None, '"all"') and not self.keeps and self.close != "all":
+        never_late = self.close == "all" or self.keeps or self.one_by_one
+        steady = not any(it for it in self.events if "lr = " not in it and "deadline = " not in it)
+        if sample not in (None, '"all"') and not (never_late and steady) or self.close == "first" or not steady:
             return [None, '"uniform"']
         return [None, '"uniform"', '"round-robin"']
 

@@ -49,7 +49,8 @@ class Device:
         cost = (recorded or self.step) * self.product("slow", now)
         if self.heat:
             cost /= self.heat.speed()
-        return max(Fraction(1), Fraction(units.nearest(cost)))
+        # To the nearest nanosecond, of two the even one.
+        return max(Fraction(1), Fraction(round(cost)))
 
     def link(self, way, now):
         """Bits per nanosecond of `up` or `down`; None is no limit."""
@@ -60,13 +61,19 @@ class Device:
             return Fraction(0) if factor == 0 else None
         return Fraction(rate) * factor / SECOND
 
+    def changes(self, now):
+        """The instants after now at which something changes; of recordings that repeat, the next few."""
+        times = []
+        while len(times) < 100 and (now := self.next_change(now)) is not None:
+            times.append(now)
+        return times
+
     def ends_for_good(self, way, now):
         """Whether a link that is 0 now stays so."""
-        change = now
-        while (change := self.next_change(change)) is not None and change < now + 10**16:
-            if self.link(way, change) != 0:
-                return False
-        return True
+        return all(self.link(way, time) == 0 for time in self.changes(now))
+
+    def ever_present(self, now):
+        return self.present(now) or any(self.present(time) for time in self.changes(now))
 
     def present(self, now):
         if any(span.kind == "away" and span.holds(now) for span in self.spans):

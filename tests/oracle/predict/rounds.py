@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from . import units
-from .server import Server
+from .server import Over, Server
 
 
 class Rounds(Server):
@@ -15,30 +15,47 @@ class Rounds(Server):
 
     def go(self):
         while True:
-            self.wait()
+            began = self.world.now
+            self.wait(self.can_open)
             self.open()
+            for trip in self.world.settle():
+                self.back(trip)
+            # What happens with the round may take away those who were there.
+            self.wait(self.can_ask)
+            self.waited = self.world.now - began
+            self.set_rates()
             closes = self.deadline()
             self.ask(closes)
             self.finish_round(self.world.settle(), closes)
 
-    def wait(self):
+    def wait(self, can):
         """Until as many are there as the round asks, and one is free."""
-        began = self.world.now
-        while not self.can_open():
+        while not can(self.world.now):
+            if not self.world.trips and not self.may_open():
+                raise Over("deserted")
             for trip in self.advance():
                 self.back(trip)
-        self.waited = self.world.now - began
 
-    def can_open(self):
-        present = self.world.present()
+    def can_open(self, now):
+        present = [client for client, device in enumerate(self.world.devices) if device.present(now)]
         free = set(present) - self.world.busy()
         wanted = self.scenario.asked
-        if wanted is not None and self.scenario.participation == "unbiased":
-            # It opens when one of those drawn is free: who that is the run tells.
-            return bool(free) and self.choice.given.sets_out(self.round, self.world.now)
-        if wanted is None:
+        if wanted is None or self.scenario.participation == "unbiased":
             wanted = 1
-        return bool(free) and len(present) >= wanted
+        # Who has left for good is not waited for.
+        remain = sum(device.ever_present(now) for device in self.world.devices)
+        return bool(free) and len(present) >= min(wanted, remain)
+
+    def can_ask(self, now):
+        if self.scenario.asked is not None and self.scenario.participation == "unbiased":
+            # One of those drawn has to be free: who that is the run tells.
+            return self.choice.given.sets_out(self.round, now)
+        return self.can_open(now)
+
+    def may_open(self):
+        """Whether enough clients will be there at some time, as far as that is known."""
+        changes = sorted({time for device in self.world.devices for time in device.changes(self.world.now)})
+        return any(self.can_open(time) for time in changes)
 
     def deadline(self):
         """When the round closes at the latest, None if it waits for all."""
@@ -53,8 +70,9 @@ class Rounds(Server):
         return None if usual is None else self.world.now + usual
 
     def percentile(self, keys):
-        rounds = range(self.round - keys["of"], self.round)
-        took = sorted(time for number in rounds for time in self.took.get(number, []))
+        # Rounds in which nobody sent an update tell nothing.
+        rounds = [number for number in self.took if number < self.round][-keys["of"] :]
+        took = sorted(time for number in rounds for time in self.took[number])
         if not took:
             return None
         place = units.ceiling(Fraction(str(keys["percentile"])) / 100 * len(took))

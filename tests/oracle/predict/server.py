@@ -51,7 +51,9 @@ class Server:
         """The instant at which a round opens: what is said of it holds for those who set out in it."""
         self.opened_at = self.world.now
         self.happenings.open(self.round, self.world.now)
-        self.unit = self.learner.rates.unit(self.round, self.opened_at)
+
+    def set_rates(self):
+        self.unit = self.learner.rates.unit(self.round, self.world.now)
 
     def send(self, client, order, company, closes=None, until=None):
         trip = Trip(client, self.round, self.round - 1, self.world.now, order)
@@ -120,16 +122,17 @@ class Server:
     def measured(self, number):
         """Whether the model is measured after an aggregation; None where the program chooses."""
         every = self.scenario.evaluate_every
-        if number == len(self.rows) and self.stopped_by != "time" or self.scenario.target and every == "auto":
+        ended = self.stopped_by in ("rounds", "target")
+        if number == len(self.rows) and ended or self.scenario.target and every == "auto":
             return True
         return None if every == "auto" else number % every == 0
 
     def check_end(self, row):
         scenario, target = self.scenario, self.scenario.target
+        if self.round == scenario.rounds:
+            raise Over("rounds")
         every = scenario.evaluate_every
-        if target and (every == "auto" or self.round % every == 0 or self.round == scenario.rounds):
+        if target and (every == "auto" or self.round % every == 0):
             value = row[target["metric"]]
             if value <= target.get("at_most", float("-inf")) or value >= target.get("at_least", float("inf")):
                 raise Over("target")
-        if self.round == scenario.rounds:
-            raise Over("rounds")

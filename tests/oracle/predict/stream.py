@@ -1,7 +1,7 @@
 """Closes without rounds: a buffer, each, a window. So many clients are kept busy."""
 
 from . import units
-from .server import Server
+from .server import Over, Server
 
 
 class Stream(Server):
@@ -10,6 +10,7 @@ class Stream(Server):
         self.size = close.get("buffer", 1 if "each" in close else None)
         self.window = units.duration(close["window"]) if "window" in close else None
         self.open()
+        self.set_rates()
         self.fill()
         ended = self.world.settle()
         while True:
@@ -23,11 +24,14 @@ class Stream(Server):
             if self.window and self.world.now >= self.opened_at + self.window:
                 self.close()
             self.fill()
+            if not self.world.trips and not any(it.ever_present(self.world.now) for it in self.world.devices):
+                raise Over("deserted")
             ended = self.world.settle() or self.advance(self.opened_at + self.window if self.window else None)
 
     def close(self):
         self.aggregate()
         self.open()
+        self.set_rates()
 
     def fill(self):
         """Sends off clients until so many are busy, or nobody is left."""
