@@ -43,36 +43,40 @@ class FixedFleet:
         return self.draws.one_of(forms)
 
 
+CHANGES = [
+    ("slow", "3.0"),
+    ("slow", "0.3"),
+    ("slow", "1.7"),
+    # The program keeps rates in 2^-20 bit/s, the documentation exactly: with these parts both are the same.
+    ("network", "0.5"),
+    ("network", "{ up = 0.125, down = 0.25 }"),
+    ("network", "{ down = 3.5 }"),
+]
+LEAVING = [("offline", "true"), ("leave", "true"), ("join", "true")]
+
+
 def event(case, place):
     """One `[[event]]`. No two begin at the same instant: which of two deadlines holds then is said nowhere."""
     draws = case.draws
-    effects = [
-        ("lr", "0.015"),
-        ("lr", "{ times = 0.5 }"),
-        ("slow", "3.0"),
-        ("slow", "0.3"),
-        ("slow", "1.7"),
-        ("offline", "true"),
-        ("leave", "true"),
-        ("join", "true"),
-        # The program keeps rates in 2^-20 bit/s, the documentation exactly: with these parts both are the same.
-        ("network", "0.5"),
-        ("network", "0"),
-        ("network", "{ up = 0.125, down = 0.25 }"),
-        ("network", "{ down = 3.5 }"),
-    ]
+    effects = [("lr", "0.015"), ("lr", "{ times = 0.5 }")]
     if case.close in ("deadline", "adaptive"):
         effects.append(("deadline", f'"{case.span * draws.whole(4, 14) // 9}ns"'))
+    if case.devices_change:
+        effects += CHANGES
+        # What a client expects of a link that is down the documentation and the program see differently.
+        effects += [] if case.keeps else [("network", "0")]
+        effects += LEAVING if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
     takes = effect in ("offline", "leave") or value == "0"
     alike = len(case.fleet.names) < case.clients
-    if draws.chance(0.5) and not (takes and alike):
+    if case.by_round and draws.chance(0.6) and not (takes and alike):
         when = {"round": 2 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
         when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + place}ns"'}
     keys = {effect: value}
-    for_good = effect in ("leave", "join") or effect != "offline" and value != "0" and draws.chance(0.4)
+    waits = case.by_round and case.close not in ("all", "buffer", "each", "window")
+    for_good = waits or effect in ("leave", "join") or effect != "offline" and value != "0" and draws.chance(0.4)
     if not for_good:
         keys["lasting"] = f'"{case.span * draws.whole(2, 30) // 7}ns"'
     if effect not in ("lr", "deadline"):

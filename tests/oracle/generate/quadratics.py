@@ -58,6 +58,12 @@ class Case:
         self.span = self.pace * draws.whole(6, 18)
         self.rounds = draws.whole(4, 14) * (3 if self.one_by_one else 1)
         self.fleet = FixedFleet(self)
+        # An event with a round is said to happen when that opens, and happens before the server waits for
+        # clients. So it comes only where nothing makes the server wait: where devices stay as they are, or where
+        # nobody is late or away.
+        self.devices_change = draws.chance(0.7)
+        waits = self.devices_change and self.close not in ("all", "buffer", "each", "window")
+        self.by_round = not waits and draws.chance(0.7)
         schedule = draws.one_of(SCHEDULES)
         self.events = [event(self, place) for place in range(draws.one_of([0, 0, 1, 2, 3, 4]))]
         self.text = "".join(

@@ -72,6 +72,13 @@ class Device:
         """Whether a link that is 0 now stays so."""
         return all(self.link(way, time) == 0 for time in self.changes(now))
 
+    def left(self, now):
+        """Whether the device has gone for good by now, not whether it will."""
+        if any(span.kind == "away" and span.end is None and span.begin <= now for span in self.spans):
+            return True
+        presence = self.presence
+        return presence is not None and not any(presence.value("available", it) for it in [now, *self.changes(now)])
+
     def ever_present(self, now):
         return self.present(now) or any(self.present(time) for time in self.changes(now))
 

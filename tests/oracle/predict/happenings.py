@@ -3,26 +3,31 @@
 from fractions import Fraction
 
 from . import units
+from .device import Span
 
 
 class Happenings:
     def __init__(self, scenario, world, rates):
         self.scenario, self.world, self.rates = scenario, world, rates
         self.deadlines = []
-        for event in scenario.events:
+        self.joins = {}
+        for place, event in enumerate(scenario.events):
+            if "join" in event:
+                # Before it they are not there; with a round, until that opens.
+                spans = [Span("away", None, 0, None) for _ in self.selected(event)]
+                for client, span in zip(self.selected(event), spans):
+                    world.devices[client].spans.append(span)
+                self.joins[place] = spans
             if "at" in event:
-                self.happen(event, units.duration(event["at"]))
-            elif "join" in event:
-                # Before the round they were not there.
-                world.affect(self.selected(event), "away", None, 0, None)
+                self.happen(place, event, units.duration(event["at"]))
 
     def open(self, number, now):
         """A round opens."""
-        for event in self.scenario.events:
+        for place, event in enumerate(self.scenario.events):
             if event.get("round") == number:
-                self.happen(event, now)
+                self.happen(place, event, now)
 
-    def happen(self, event, now):
+    def happen(self, place, event, now):
         end = now + units.duration(event["lasting"]) if "lasting" in event else None
         clients, affect = self.selected(event), self.world.affect
         if "slow" in event:
@@ -30,7 +35,8 @@ class Happenings:
         elif "offline" in event or "leave" in event:
             affect(clients, "away", None, now, end)
         elif "join" in event:
-            self.join(clients, now)
+            for span in self.joins.pop(place):
+                span.end = now
         elif "network" in event:
             parts = event["network"]
             if not isinstance(parts, dict):
@@ -41,15 +47,6 @@ class Happenings:
             self.deadlines.append((units.duration(event["deadline"]), now, end))
         else:
             self.rates.happen(event["lr"], now, end)
-
-    def join(self, clients, now):
-        for client in clients:
-            spans = self.world.devices[client].spans
-            waiting = [span for span in spans if span.kind == "away" and span.begin == 0 and span.end is None]
-            if waiting:
-                waiting[0].end = now
-            else:
-                self.world.affect([client], "away", None, 0, now)
 
     def deadline(self, usual, now):
         """The deadline of a round that opens now."""

@@ -43,7 +43,7 @@ class Rounds(Server):
         if wanted is None or self.scenario.participation == "unbiased":
             wanted = 1
         # Who has left for good is not waited for.
-        remain = sum(device.ever_present(now) for device in self.world.devices)
+        remain = sum(not device.left(now) for device in self.world.devices)
         return bool(free) and len(present) >= min(wanted, remain)
 
     def can_ask(self, now):

@@ -24,9 +24,14 @@ class Stream(Server):
             if self.window and self.world.now >= self.opened_at + self.window:
                 self.close()
             self.fill()
-            if not self.world.trips and not any(it.ever_present(self.world.now) for it in self.world.devices):
+            if not self.world.trips and not self.anybody_comes():
                 raise Over("deserted")
             ended = self.world.settle() or self.advance(self.opened_at + self.window if self.window else None)
+
+    def anybody_comes(self):
+        """With a window rounds pass without anybody, so that one may come with a round."""
+        joins = self.window and self.happenings.joins
+        return joins or any(device.ever_present(self.world.now) for device in self.world.devices)
 
     def close(self):
         self.aggregate()
