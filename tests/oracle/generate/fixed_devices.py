@@ -52,7 +52,6 @@ CHANGES = [
     ("network", "{ up = 0.125, down = 0.25 }"),
     ("network", "{ down = 3.5 }"),
 ]
-LEAVING = [("offline", "true"), ("leave", "true"), ("join", "true")]
 
 
 def event(case, place):
@@ -65,7 +64,7 @@ def event(case, place):
         effects += CHANGES
         # What a client expects of a link that is down the documentation and the program see differently.
         effects += [] if case.keeps else [("network", "0")]
-        effects += LEAVING if not case.by_round or case.one_by_one else []
+        effects += case.leaving if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
     takes = effect in ("offline", "leave") or value == "0"

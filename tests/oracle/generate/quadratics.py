@@ -64,6 +64,8 @@ class Case:
         self.devices_change = draws.chance(0.7)
         waits = self.devices_change and self.close not in ("all", "buffer", "each", "window")
         self.by_round = not waits and draws.chance(0.7)
+        # Clients that come after they have left for good would make no sense.
+        self.leaving = [("offline", "true"), draws.one_of([("leave", "true"), ("join", "true")])]
         schedule = draws.one_of(SCHEDULES)
         self.events = [event(self, place) for place in range(draws.one_of([0, 0, 1, 2, 3, 4]))]
         self.text = "".join(

@@ -43,14 +43,19 @@ class Device:
                 factor *= span.value
         return factor
 
+    def slowed(self, now):
+        factor = 1.0
+        for span in self.spans:
+            if span.kind == "slow" and span.holds(now):
+                factor *= span.value
+        return factor
+
     def cost(self, now):
         """Nanoseconds that a step takes at the speed of this instant."""
         recorded = self.recording and self.recording.value("step_time", now)
-        cost = (recorded or self.step) * self.product("slow", now)
-        if self.heat:
-            cost /= self.heat.speed()
-        # To the nearest nanosecond, of two the even one.
-        return max(Fraction(1), Fraction(round(cost)))
+        # A slowed step is a whole number of nanoseconds: the nearest, of two the even one.
+        cost = Fraction(max(1, round((recorded or self.step) * self.slowed(now))))
+        return cost / self.heat.speed() if self.heat else cost
 
     def link(self, way, now):
         """Bits per nanosecond of `up` or `down`; None is no limit."""

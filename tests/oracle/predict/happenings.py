@@ -31,7 +31,7 @@ class Happenings:
         end = now + units.duration(event["lasting"]) if "lasting" in event else None
         clients, affect = self.selected(event), self.world.affect
         if "slow" in event:
-            affect(clients, "slow", Fraction(str(event["slow"])), now, end)
+            affect(clients, "slow", event["slow"], now, end)
         elif "offline" in event or "leave" in event:
             affect(clients, "away", None, now, end)
         elif "join" in event:
