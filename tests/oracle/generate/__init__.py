@@ -4,13 +4,7 @@
 evenly. "oracle" holds what tests/oracle can predict; every number is a case of its own.
 """
 
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-import author  # noqa: E402
-import quadratics  # noqa: E402
+from . import author, quadratics
 
 
 def everything(seed=author.SEED, count=author.COUNT):

@@ -1,6 +1,6 @@
 """Devices with fixed values, for the oracle, and what happens to them at known times."""
 
-from draws import table
+from .draws import table
 
 
 class FixedFleet:

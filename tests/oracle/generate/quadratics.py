@@ -4,8 +4,8 @@ Times are odd numbers of nanoseconds, so that two things happen at one instant o
 what comes of it: clients with the same device, and deadlines that an upload meets exactly.
 """
 
-from draws import Draws, table
-from fixed_devices import FixedFleet, event
+from .draws import Draws, table
+from .fixed_devices import FixedFleet, event
 
 CLOSES = ["all", "deadline", "deadline", "adaptive", "first", "first", "buffer", "each", "window"]
 STALENESS = [None, '"constant"', "{ polynomial = 0.5 }", "{ polynomial = 1.5 }", "{ hinge = { a = 2, b = 1 } }"]
@@ -173,9 +173,9 @@ class Case:
         )
 
     def late(self):
-        # A correction is said to change at the aggregation, but takes in what arrives late at that instant.
-        alike = len(self.fleet.names) < self.clients
-        if self.close == "first" and self.reduction and alike:
+        # The mean of corrections is said to change at the aggregation. The program also takes in what comes late
+        # between that and the next round.
+        if self.reduction not in (None, "vrlsgd"):
             return [None, '"drop"']
         return [None, '"drop"', '"next"', '"stale"']
 
