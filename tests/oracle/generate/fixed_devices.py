@@ -13,9 +13,16 @@ class FixedFleet:
         counts = [count for count in (1, 2, 3, 4) if case.clients % count == 0] + [case.clients]
         self.names = [f"class-{number}" for number in range(draws.one_of(counts))]
         self.classes = [self.device(number) for number in range(len(self.names))]
+        self.links = self.server_links() if draws.chance(0.3) else {}
+
+    def server_links(self):
+        """Links that everybody shares: half to all of what the clients' own would carry."""
+        limit = lambda: f'"{self.rate() * self.case.clients * self.draws.whole(2, 4) // 4 + 1}bps"'
+        keys = self.draws.one_of([["server_uplink"], ["server_downlink"], ["server_uplink", "server_downlink"]])
+        return {key: limit() for key in keys}
 
     def text(self):
-        text = "[fleet]\n" + table(assign='"in-order"')
+        text = "[fleet]\n" + table(assign='"in-order"', **self.links)
         for name, keys in zip(self.names, self.classes):
             text += "[[fleet.class]]\n" + table(name=f'"{name}"', **keys)
         return text

@@ -4,6 +4,8 @@ Times are odd numbers of nanoseconds, so that two things happen at one instant o
 what comes of it: clients with the same device, and deadlines that an upload meets exactly.
 """
 
+from predict.safetensors import written
+
 from .draws import Draws, table
 from .fixed_devices import FixedFleet, event
 
@@ -99,8 +101,15 @@ class Case:
             clients=self.clients,
             centers=self.each(lambda: self.vector(-1, 1)),
             curvature=curvature,
+            init=self.init(),
             weights=draws.one_of([None, '"equal"', self.hundredths()]),
         )
+
+    def init(self):
+        if self.draws.chance(0.7):
+            return self.draws.one_of([None, '"zeros"'])
+        self.files["start.safetensors"] = written([float(self.draws.number(-1, 1)) for _ in range(self.dim)])
+        return '{ file = "start.safetensors" }'
 
     def matrix(self):
         """Large on the diagonal, the same small number everywhere else: positive definite."""

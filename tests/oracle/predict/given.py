@@ -11,7 +11,8 @@ class Illegal(Exception):
 
 
 class Given:
-    def __init__(self, path):
+    def __init__(self, path, slack):
+        self.slack = slack
         with open(path) as file:
             self.rows = list(csv.DictReader(file))
         for place, row in enumerate(self.rows):
@@ -20,14 +21,17 @@ class Given:
 
     def drawn(self, number, now, among, most):
         """Up to so many rows of clients that set out in a round at an instant, and were not taken yet."""
-        key, rows = (str(number), str(now)), []
+        rows = []
         for row in self.rows:
-            if (row["round"], row["dispatched_ns"]) == key and row["place"] not in self.taken:
+            if self.at(row, number, now) and row["place"] not in self.taken:
                 if int(row["client"]) in among and len(rows) < most:
                     rows.append(row)
         self.taken.update(row["place"] for row in rows)
         return rows
 
+    def at(self, row, number, now):
+        return int(row["round"]) == number and abs(int(row["dispatched_ns"]) - now) <= self.slack
+
     def sets_out(self, number, now):
         """Whether anybody sets out in a round at an instant."""
-        return any((row["round"], row["dispatched_ns"]) == (str(number), str(now)) for row in self.rows)
+        return any(self.at(row, number, now) for row in self.rows)

@@ -6,8 +6,9 @@ from .scenario import Scenario
 from .stream import Stream
 
 
-def predict(text, folder, clients_csv, start=None):
-    """Runs a scenario as the documentation says; what was drawn at random comes from the run's clients.csv."""
+def predict(text, folder, clients_csv, slack=0):
+    """Runs a scenario as the documentation says; what was drawn at random comes from the run's clients.csv,
+    whose times may be so many nanoseconds off."""
     scenario = Scenario(text, folder)
     kind = Stream if scenario.one_by_one else Rounds
-    return kind(scenario, Given(clients_csv), start or [0.0] * scenario.dim).run()
+    return kind(scenario, Given(clients_csv, slack), scenario.start()).run()

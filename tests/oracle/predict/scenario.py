@@ -3,7 +3,7 @@
 import pathlib
 import tomllib
 
-from . import units
+from . import safetensors, units
 
 
 class Scenario:
@@ -61,6 +61,11 @@ class Scenario:
         if "clients" in sample:
             return sample["clients"]
         return max(1, units.nearest(units.Fraction(str(sample["fraction"])) * self.clients))
+
+    def start(self):
+        """The model at first."""
+        init = self.task.get("init", "zeros")
+        return [0.0] * self.dim if init == "zeros" else list(safetensors.read(self.folder / init["file"]))
 
     def steps(self, client):
         """The steps that a client sets out to make, None for as many as fit."""

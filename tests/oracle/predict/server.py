@@ -42,9 +42,10 @@ class Server:
         for update in self.accepted:
             update.trip.outcome = "unfinished"
         for trip in self.trips:
-            # Back at the very instant at which the run ended, and not heard any more.
+            # Back at the very instant at which the run ended, and not heard any more. Whether its steps are told
+            # depends on whether links are shared.
             if trip.outcome in ("arrived", "no_step") and trip.client in self.world.unheard:
-                trip.outcome, trip.tau = "unfinished", 0
+                trip.outcome, trip.tau, trip.unheard = "unfinished", 0, True
         return self
 
     def open(self):

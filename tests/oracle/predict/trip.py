@@ -26,6 +26,7 @@ class Trip:
         self.spent = {"download": 0, "compute": 0, "upload": 0}
         self.outcome, self.arrived_at, self.phase = None, None, "download"
         self.staleness, self.weight = 0, 0.0
+        self.unheard = False  # back when the run ended
         self.stage, self.left, self.rate, self.since, self.due = None, None, None, now, None
 
     def enter(self, stage, now, amount=None, wait=None):
