@@ -57,11 +57,10 @@ def trip_cells(trip, line, row, found, slack):
         "class": found.world.devices[trip.client].name,
         "version": trip.version,
         "outcome": trip.outcome,
-        "phase": trip.phase,
         "staleness": trip.staleness,
     }
     if not trip.unheard:
-        texts["tau"] = trip.tau
+        texts.update(tau=trip.tau, phase=trip.phase)
     times = {
         "dispatched_ns": trip.asked_at,
         "download_ns": trip.spent["download"],

@@ -18,7 +18,10 @@ class FixedFleet:
     def server_links(self):
         """Links that everybody shares: half to all of what the clients' own would carry."""
         limit = lambda: f'"{self.rate() * self.case.clients * self.draws.whole(2, 4) // 4 + 1}bps"'
-        keys = self.draws.one_of([["server_uplink"], ["server_downlink"], ["server_uplink", "server_downlink"]])
+        forms = [["server_uplink"], ["server_downlink"], ["server_uplink", "server_downlink"]]
+        # A client expects a share of whole bits per second: with a deadline that is met to the nanosecond it
+        # makes another number of steps.
+        keys = self.draws.one_of(forms[:1] if self.case.close == "adaptive" and self.case.keeps else forms)
         return {key: limit() for key in keys}
 
     def text(self):
@@ -70,7 +73,9 @@ def event(case, place):
     if case.devices_change:
         effects += CHANGES
         # What a client expects of a link that is down the documentation and the program see differently.
-        effects += [] if case.keeps else [("network", "0")]
+        # On a shared link that is down when a client is asked, the program forgets the latency.
+        down = not case.keeps and "server_uplink" not in case.fleet.links
+        effects += [("network", "0")] if down else []
         effects += case.leaving if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
