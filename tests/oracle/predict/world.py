@@ -54,6 +54,10 @@ class World:
         times += [trip.closes for trip in self.trips if trip.gives_up and trip.phase == "download"]
         times += [device.next_change(self.now) for device in self.devices]
         for trip in self.trips:
+            latency = self.ahead(trip)
+            if latency and (change := self.devices[trip.client].next_change(self.now + latency)) is not None:
+                times.append(change - latency)
+        for trip in self.trips:
             heat = self.devices[trip.client].heat
             if heat and trip.stage == "compute":
                 times.append(heat.next_change(self.now))
@@ -132,23 +136,29 @@ class World:
         for trip in self.trips:
             device = self.devices[trip.client]
             away = not device.present(self.now) or device.lost(self.now) and trip.asked_at < self.now
-            if away or (trip.stage in ("down", "up") and self.cut_off(device, trip.stage)):
+            if away or (trip.stage in ("down", "up") and self.cut_off(device, trip)):
                 trip.end("offline", self.now)
         return self.collect()
 
-    def cut_off(self, device, way):
-        return device.link(way, self.now) == 0 and device.ends_for_good(way, self.now)
+    def cut_off(self, device, trip):
+        now = self.now + self.ahead(trip)
+        return device.link(trip.stage, now) == 0 and device.ends_for_good(trip.stage, now)
 
     def collect(self):
         ended = [trip for trip in self.trips if trip.stage is None]
         self.trips = [trip for trip in self.trips if trip.stage is not None]
         return ended
 
+    def ahead(self, trip):
+        """What leaves the server now on a shared link comes to the client's own link a latency later."""
+        shared = trip.stage == "down" and self.limits["down"] is not None
+        return self.devices[trip.client].latency if shared else 0
+
     def allot(self):
         """Gives everybody the rate at which it goes on."""
         for way, limit in self.limits.items():
             trips = [trip for trip in self.trips if trip.stage == way]
-            rates = {trip: self.devices[trip.client].link(way, self.now) for trip in trips}
+            rates = {trip: self.devices[trip.client].link(way, self.now + self.ahead(trip)) for trip in trips}
             if limit is not None:
                 rates = shares(limit, rates)
             for trip in trips:
