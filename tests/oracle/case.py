@@ -53,7 +53,8 @@ def check(program, number, folder=None, spoil=None):
             if spoil:
                 spoil(out)
             slack = SHARED if "\nserver_" in text else 0
-            compare.compare(out, predict(text, folder, out / "clients.csv", slack), slack)
+            found = predict(text, folder, out / "clients.csv", slack)
+            compare.Comparison(found, slack).compare(out)
         except (Wrong, Illegal, compare.Different) as wrong:
             return str(wrong)
     return None

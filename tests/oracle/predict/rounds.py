@@ -7,8 +7,8 @@ from .server import Over, Server
 
 
 class Rounds(Server):
-    def __init__(self, scenario, given, start):
-        super().__init__(scenario, given, start)
+    def __init__(self, scenario, given, task):
+        super().__init__(scenario, given, task)
         # How long those took who sent an update, by round.
         self.took = {}
         self.company, self.answers = [], 0

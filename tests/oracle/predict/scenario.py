@@ -7,7 +7,7 @@ from . import safetensors, units
 
 
 class Scenario:
-    def __init__(self, text, folder):
+    def __init__(self, text, folder, size=None):
         self.folder = pathlib.Path(folder)
         file = tomllib.loads(text)
         self.stop(file["stop"])
@@ -17,7 +17,7 @@ class Scenario:
         self.server(file.get("server", {}))
         self.fleet = file.get("fleet", {"class": [{"name": "device", "step_time": "1ms"}]})
         self.events = file.get("event", [])
-        self.dim = self.task.get("dim") or len(self.task["centers"][0])
+        self.dim = size or self.task.get("dim") or len(self.task["centers"][0])
 
     def stop(self, stop):
         self.rounds = stop.get("rounds")
@@ -65,7 +65,7 @@ class Scenario:
     def start(self):
         """The model at first."""
         init = self.task.get("init", "zeros")
-        return [0.0] * self.dim if init == "zeros" else list(safetensors.read(self.folder / init["file"]))
+        return [0.0] * self.dim if init == "zeros" else safetensors.read(self.folder / init["file"], ["x"])
 
     def steps(self, client):
         """The steps that a client sets out to make, None for as many as fit."""

@@ -13,13 +13,13 @@ class Over(Exception):
 
 
 class Server:
-    def __init__(self, scenario, given, start):
+    def __init__(self, scenario, given, task):
         self.scenario = scenario
         bits = compress.bits(scenario.compression, scenario.dim)
         reduction = scenario.variance_reduction
         down = 32 * scenario.dim * (1 if reduction in ("none", "vrlsgd") else 2)
         self.world = World(scenario, down, bits * (2 if reduction == "scaffold" else 1))
-        self.learner = Learner(scenario, self.world.devices, start)
+        self.learner = Learner(scenario, self.world.devices, task)
         self.happenings = Happenings(scenario, self.world, self.learner.rates)
         self.choice = Choice(scenario, given)
         self.round, self.opened_at, self.unit = 1, 0, None
