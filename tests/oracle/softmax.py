@@ -13,7 +13,11 @@ from generate.draws import Draws, table
 from predict.classes import Softmax
 from predict.run import predict
 
-CLIENTS, FEATURES, CLASSES = 4, 3, 3
+FEATURES, CLASSES = 3, 3
+# The samples of every client: of different sizes, and each sample somewhere.
+SPLIT = [list(range(first, last)) for first, last in ((0, 6), (6, 16), (16, 28), (28, 45))]
+# The program's kernels compute in single precision.
+PART = 1e-6
 RUNS = {
     "plain": ({}, {}),
     "momentum and prox": ({"momentum": 0.9, "prox": 0.5}, {"weighting": '"fedavg"'}),
@@ -36,41 +40,45 @@ def data(draws):
     return samples[:45], samples[45:]
 
 
-def scenario(client, server):
-    each = [3, 8, 5, 12]
+def scenario(client, server, task=None):
+    partition = '{ scheme = { file = "split.json" } }'
+    keys = {"kind": '"table"', "file": '"samples.npz"', "partition": partition, "clients": len(SPLIT)}
     return "".join(
         [
-            table(name='"softmax"'),
-            "[stop]\nrounds = 8\n[task]\n",
-            table(kind='"table"', file='"samples.npz"', partition='{ scheme = { file = "split.json" } }', clients=CLIENTS),
-            "[client]\n" + table(batch='"full"', lr=0.1, work=f"{{ steps = {each} }}", **client),
+            'name = "replay"\n[stop]\nrounds = 8\n',
+            "[task]\n" + table(**keys, **(task or {})),
+            "[client]\n" + table(batch='"full"', lr=0.1, work="{ steps = [3, 8, 5, 12] }", **client),
             "[server]\n" + table(**{"close": '"all"', "evaluate_every": 1, "scheme": '"round-robin"', **server}),
             "[[fleet.class]]\n" + table(name='"device"', step_time='"10ms"', uplink='"20kbps"'),
         ]
     )
 
 
+def replay(program, text, train, test, task, files=None):
+    """None if a run on samples comes out as the task predicts, else what is wrong."""
+    with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
+        folder = pathlib.Path(folder)
+        split = json.dumps({"indices": SPLIT}).encode()
+        for name, content in {"samples.npz": npz(train, test), "split.json": split, **(files or {})}.items():
+            (folder / name).write_bytes(content)
+        (folder / "run.toml").write_text(text)
+        try:
+            case.run(program, folder / "run.toml", folder / "run")
+            found = predict(text, folder, folder / "run" / "clients.csv", task=task)
+            compare.Comparison(found, part=PART).compare(folder / "run")
+        except (case.Wrong, compare.Different) as wrong:
+            return str(wrong)
+    return None
+
+
 def check(program):
     """How many runs were replayed, and what was wrong."""
     wrong = []
     for number, (name, (client, server)) in enumerate(RUNS.items()):
-        draws = Draws(number)
-        train, test = data(draws)
-        # Of different sizes, and each sample somewhere.
-        split = [list(range(first, last)) for first, last in ((0, 6), (6, 16), (16, 28), (28, 45))]
-        text = scenario(client, server)
-        with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
-            folder = pathlib.Path(folder)
-            (folder / "samples.npz").write_bytes(npz(train, test))
-            (folder / "split.json").write_text(json.dumps({"indices": split}))
-            (folder / "run.toml").write_text(text)
-            try:
-                case.run(program, folder / "run.toml", folder / "run")
-                task = Softmax(train, test, split, CLASSES)
-                found = predict(text, folder, folder / "run" / "clients.csv", task=task)
-                compare.Comparison(found, part=1e-6).compare(folder / "run")
-            except (case.Wrong, compare.Different) as error:
-                wrong.append(f"softmax, {name}: {error}")
+        train, test = data(Draws(number))
+        task = Softmax(train, test, SPLIT, CLASSES)
+        if error := replay(program, scenario(client, server), train, test, task):
+            wrong.append(f"softmax, {name}: {error}")
     return len(RUNS), wrong
 
 

@@ -21,7 +21,7 @@ class Update:
 class Learner:
     def __init__(self, scenario, devices, task):
         self.scenario, self.devices, self.task = scenario, devices, task
-        self.x = scenario.start()
+        self.x = scenario.start(task.tensors)
         self.rates = Rates(scenario)
         self.weights = Weights(scenario, self.task.shares)
         self.correction = Correction(scenario.variance_reduction, self.weights.p, scenario.dim)

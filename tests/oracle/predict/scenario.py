@@ -62,10 +62,10 @@ class Scenario:
             return sample["clients"]
         return max(1, units.nearest(units.Fraction(str(sample["fraction"])) * self.clients))
 
-    def start(self):
-        """The model at first."""
+    def start(self, tensors):
+        """The model at first, of tensors by name."""
         init = self.task.get("init", "zeros")
-        return [0.0] * self.dim if init == "zeros" else safetensors.read(self.folder / init["file"], ["x"])
+        return [0.0] * self.dim if init == "zeros" else safetensors.read(self.folder / init["file"], tensors)
 
     def steps(self, client):
         """The steps that a client sets out to make, None for as many as fit."""
