@@ -17,12 +17,10 @@ class FixedFleet:
 
     def server_links(self):
         """Links that everybody shares: half to all of what the clients' own would carry."""
-        limit = lambda: f'"{self.rate() * self.case.clients * self.draws.whole(2, 4) // 4 + 1}bps"'
+        # The share that a client expects the program rounds to whole bits per second: of these any is whole.
+        limit = lambda: self.rate() * self.case.clients * self.draws.whole(2, 4) // 4 // 840 * 840 + 840
         forms = [["server_uplink"], ["server_downlink"], ["server_uplink", "server_downlink"]]
-        # A client expects a share of whole bits per second: with a deadline that is met to the nanosecond it
-        # makes another number of steps.
-        keys = self.draws.one_of(forms[:1] if self.case.close == "adaptive" and self.case.keeps else forms)
-        return {key: limit() for key in keys}
+        return {key: f'"{limit()}bps"' for key in self.draws.one_of(forms)}
 
     def text(self):
         text = "[fleet]\n" + table(assign='"in-order"', **self.links)
@@ -38,10 +36,23 @@ class FixedFleet:
     def device(self, number):
         draws, pace = self.draws, self.case.pace
         keys = {"step_time": f'"{pace * draws.whole(3, 25) // 10}ns"'}
+        if draws.chance(0.15):
+            # A step is 2 operations for every entry, of full matrices for every pair of entries.
+            work = 2 * self.case.dim ** (2 if self.case.curvature == "matrices" else 1)
+            keys = {"speed": f'"{work * 10**9 // (pace * draws.whole(3, 25) // 10) + 1} FLOPS"'}
         for key in ("uplink", "downlink"):
             keys[key] = draws.one_of([None, f'"{self.rate()}bps"'])
         keys["latency"] = draws.one_of([None, '"1ns"', f'"{pace * draws.whole(1, 9) // 7}ns"'])
+        if draws.chance(0.15):
+            keys["thermal"] = self.thermal()
         return {**keys, **self.law()}
+
+    def thermal(self):
+        """Speeds that fall after some steps of continuous work."""
+        first, second = (f'"{self.case.pace * number // 3}ns"' for number in (self.draws.whole(3, 30), 70))
+        # How half a nanosecond of warmth is rounded is said nowhere.
+        cooling = self.draws.one_of(["", ", cooling = 1", ", cooling = 0", ", cooling = 2"])
+        return f"{{ curve = [[{first}, 0.5], [{second}, 0.25]]{cooling} }}"
 
     def law(self):
         """A local law of the class's own."""

@@ -59,6 +59,7 @@ class Case:
         self.keeps = self.close in ("deadline", "adaptive") and (self.until or draws.chance(0.6))
         self.span = self.pace * draws.whole(6, 18)
         self.rounds = draws.whole(4, 14) * (3 if self.one_by_one else 1)
+        self.curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
         self.fleet = FixedFleet(self)
         # An event with a round is said to happen when that opens, and happens before the server waits for
         # clients. So it comes only where nothing makes the server wait: where devices stay as they are, or where
@@ -90,11 +91,10 @@ class Case:
 
     def task(self):
         draws = self.draws
-        curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
-        self.full = curvature == "matrices"
+        curvature = self.curvature
         if curvature == "diagonals":
             curvature = self.each(lambda: self.vector(0.3, 2))
-        elif self.full:
+        elif curvature == "matrices":
             curvature = self.each(self.matrix)
         return table(
             kind='"quadratic"',

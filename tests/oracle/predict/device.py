@@ -115,7 +115,7 @@ def step_time(keys, scenario):
         scenario.task["curvature"][0][0], list
     )
     work = 2 * scenario.dim * (scenario.dim if full else 1)
-    return Fraction(work * SECOND) / units.speed(keys["speed"])
+    return Fraction(round(Fraction(work * SECOND) / units.speed(keys["speed"])))
 
 
 class Heat:
