@@ -96,7 +96,7 @@ def event(case, place):
     if case.by_round and draws.chance(0.6) and not (takes and alike):
         when = {"round": 2 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
-        when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + place}ns"'}
+        when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + 3 + place}ns"'}
     keys = {effect: value}
     waits = case.by_round and case.close not in ("all", "buffer", "each", "window")
     for_good = waits or effect in ("leave", "join") or effect != "offline" and value != "0" and draws.chance(0.4)
