@@ -84,10 +84,8 @@ def event(case, place):
     if case.devices_change:
         effects += CHANGES
         # What a client expects of a link that is down the documentation and the program see differently.
-        # When links come back, several clients arrive at once: who comes first of them is not always as
-        # documented, and shares of a link differ by some microseconds.
-        holds = case.close in ("all", "deadline", "adaptive") and not case.keeps and not case.fleet.links
-        effects += [("network", "0")] if holds else []
+        # When shared links come back, their shares differ by some microseconds.
+        effects += [("network", "0")] if not case.keeps and not case.fleet.links else []
         effects += case.leaving if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.

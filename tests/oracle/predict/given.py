@@ -29,6 +29,11 @@ class Given:
         self.taken.update(row["place"] for row in rows)
         return rows
 
+    def place(self, client, nth):
+        """Where a client's n-th row stands among all: rows stand in the order in which clients are back."""
+        rows = [row["place"] for row in self.rows if int(row["client"]) == client]
+        return rows[nth] if nth < len(rows) else len(self.rows)
+
     def at(self, row, number, now):
         return int(row["round"]) == number and abs(int(row["dispatched_ns"]) - now) <= self.slack
 

@@ -22,6 +22,8 @@ class Server:
         self.learner = Learner(scenario, self.world.devices, task)
         self.happenings = Happenings(scenario, self.world, self.learner.rates)
         self.choice = Choice(scenario, given)
+        shared = any(limit is not None for limit in self.world.limits.values())
+        self.unordered = shared or any("round" in event for event in scenario.events)
         self.round, self.opened_at, self.unit = 1, 0, None
         self.trips, self.rows = [], []
         # Updates that wait for the next aggregation.
@@ -57,11 +59,18 @@ class Server:
         self.unit = self.learner.rates.unit(self.round, self.world.now)
 
     def send(self, client, order, company, closes=None, until=None):
-        trip = Trip(client, self.round, self.round - 1, self.world.now, order)
+        trip = Trip(client, self.round, self.round - 1, self.world.now)
         trip.planned = self.scenario.steps(client)
         trip.closes, trip.deadline = closes, until
         trip.gives_up = until is not None
         self.learner.begin(trip, self.unit)
+        # Of those who are back at the same instant those asked first come first; not where shared links or
+        # events of a round had a part in it (traces/README.md): there the run tells.
+        if self.unordered:
+            nth = sum(other.client == client for other in self.trips)
+            trip.tie = (self.choice.given.place(client, nth),)
+        else:
+            trip.tie = (trip.asked_at, order)
         self.trips.append(trip)
         self.sent += 1
         self.world.send(trip, company)

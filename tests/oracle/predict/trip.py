@@ -14,9 +14,10 @@ PHASES = {
 
 
 class Trip:
-    def __init__(self, client, round_number, version, now, order):
+    def __init__(self, client, round_number, version, now):
         self.client, self.round, self.version = client, round_number, version
-        self.asked_at, self.order = now, order
+        self.asked_at = now
+        self.tie = None  # what orders those who are back at the same instant
         self.planned = None  # steps that it sets out to make, None for as many as fit
         self.deadline = None  # of a client that sends what it has by then
         self.closes = None  # when its round closes at the latest

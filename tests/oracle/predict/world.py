@@ -82,7 +82,7 @@ class World:
             ended += self.complete() + self.lose()
             self.allot()
         self.unheard.update(trip.client for trip in ended)
-        return sorted(ended, key=lambda trip: (trip.asked_at, trip.order))
+        return sorted(ended, key=lambda trip: trip.tie)
 
     def complete(self):
         """Stages that are over; several may be at once where one takes no time."""
