@@ -43,9 +43,40 @@ class FixedFleet:
         for key in ("uplink", "downlink"):
             keys[key] = draws.one_of([None, f'"{self.rate()}bps"'])
         keys["latency"] = draws.one_of([None, '"1ns"', f'"{pace * draws.whole(1, 9) // 7}ns"'])
+        if draws.chance(0.2) and self.case.devices_change:
+            self.record(number, keys)
         if draws.chance(0.15):
             keys["thermal"] = self.thermal()
         return {**keys, **self.law()}
+
+    def record(self, number, keys):
+        """A trace in the place of what the class says: two recordings, of speed and links, or of who is there."""
+        draws, name = self.draws, f"trace-{number}.csv"
+        replay = draws.one_of(["", ", repeat = true", f', repeat = "{self.case.span * draws.whole(2, 5)}ns"'])
+        self.case.files[name] = self.recordings(draws.one_of(["speed", "links", "all"]))
+        head = self.case.files[name].split("\n")[0]
+        for column, key in (("step_time", "step_time"), ("step_time", "speed"), ("up ", "uplink"), ("down", "downlink")):
+            if column in head:
+                keys.pop(key, None)
+        keys["trace"] = f'{{ file = "{name}"{replay} }}'
+
+    def recordings(self, what):
+        """Rows that change all columns or some, at odd times."""
+        draws, pace = self.draws, self.case.pace
+        columns = {"speed": ["step_time [ns]"], "links": ["up [bps]", "down [bps]"], "all": []}[what]
+        columns = columns or ["step_time [ns]", "up [bps]", "down [bps]"]
+        text = ",".join(["device", "time [ns]", *columns]) + "\n"
+        value = lambda column: str(pace * draws.whole(3, 25) // 10 if "step" in column else self.rate())
+        for device in ("first", "second"):
+            time = 0
+            for row in range(draws.whole(2, 5)):
+                some = [value(column) if row == 0 or draws.chance(0.6) else "" for column in columns]
+                # A row of nothing would be the end.
+                some[0] = some[0] or value(columns[0])
+                text += ",".join([device, str(time), *some]) + "\n"
+                time += pace * draws.whole(5, 60) // 7 * 2 + 1
+            text += f"{device},{time}{',' * len(columns)}\n"
+        return text
 
     def thermal(self):
         """Speeds that fall after some steps of continuous work."""
@@ -91,7 +122,10 @@ def event(case, place):
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
     takes = effect in ("offline", "leave") or value == "0"
     alike = len(case.fleet.names) < case.clients
-    if case.by_round and draws.chance(0.6) and not (takes and alike):
+    # With shared links the program does not see a network that changes with a round in the last latency of a
+    # download.
+    unseen = effect == "network" and case.fleet.links
+    if case.by_round and draws.chance(0.6) and not (takes and alike) and not unseen:
         when = {"round": 2 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
         when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + 3 + place}ns"'}

@@ -59,14 +59,14 @@ class Case:
         self.keeps = self.close in ("deadline", "adaptive") and (self.until or draws.chance(0.6))
         self.span = self.pace * draws.whole(6, 18)
         self.rounds = draws.whole(4, 14) * (3 if self.one_by_one else 1)
-        self.curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
-        self.fleet = FixedFleet(self)
         # An event with a round is said to happen when that opens, and happens before the server waits for
         # clients. So it comes only where nothing makes the server wait: where devices stay as they are, or where
         # nobody is late or away.
         self.devices_change = draws.chance(0.7)
         waits = self.devices_change and self.close not in ("all", "buffer", "each", "window")
         self.by_round = not waits and draws.chance(0.7)
+        self.curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
+        self.fleet = FixedFleet(self)
         # Clients that come after they have left for good would make no sense.
         self.leaving = [("offline", "true"), draws.one_of([("leave", "true"), ("join", "true")])]
         schedule = draws.one_of(SCHEDULES)
@@ -190,12 +190,13 @@ class Case:
         return [None, '"drop"', '"next"', '"stale"']
 
     def schemes(self, sample):
+        by_size = []
         # Where everybody who is free is asked, the program does not count that as a turn.
         never_late = self.close == "all" or self.keeps or self.one_by_one
         steady = not any(it for it in self.events if "lr = " not in it and "deadline = " not in it)
         if sample not in (None, '"all"') and not (never_late and steady) or self.close == "first" or not steady:
-            return [None, '"uniform"']
-        return [None, '"uniform"', '"round-robin"']
+            return [None, '"uniform"', *by_size]
+        return [None, '"uniform"', '"round-robin"', *by_size]
 
     def closing(self):
         draws = self.draws
