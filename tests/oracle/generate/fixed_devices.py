@@ -65,12 +65,22 @@ class FixedFleet:
         draws, pace = self.draws, self.case.pace
         columns = {"speed": ["step_time [ns]"], "links": ["up [bps]", "down [bps]"], "all": []}[what]
         columns = columns or ["step_time [ns]", "up [bps]", "down [bps]"]
+        if self.case.recorded_presence:
+            columns = [*columns, "available"]
         text = ",".join(["device", "time [ns]", *columns]) + "\n"
-        value = lambda column: str(pace * draws.whole(3, 25) // 10 if "step" in column else self.rate())
+
+        def value(column):
+            if column == "available":
+                return draws.one_of(["1", "0", "true", "lost"])
+            return str(pace * draws.whole(3, 25) // 10 if "step" in column else self.rate())
+
         for device in ("first", "second"):
             time = 0
             for row in range(draws.whole(2, 5)):
                 some = [value(column) if row == 0 or draws.chance(0.6) else "" for column in columns]
+                # Before something was said nothing can be lost, and who is never there is a case of its own.
+                if row == 0 and columns[-1] == "available":
+                    some[-1] = "1"
                 # A row of nothing would be the end.
                 some[0] = some[0] or value(columns[0])
                 text += ",".join([device, str(time), *some]) + "\n"

@@ -65,10 +65,12 @@ class Case:
         self.devices_change = draws.chance(0.7)
         waits = self.devices_change and self.close not in ("all", "buffer", "each", "window")
         self.by_round = not waits and draws.chance(0.7)
+        # Recordings of who is there, where no event takes clients away as well.
+        self.recorded_presence = self.devices_change and not self.by_round and draws.chance(0.4)
         self.curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
         self.fleet = FixedFleet(self)
-        # Clients that come after they have left for good would make no sense.
-        self.leaving = [("offline", "true"), draws.one_of([("leave", "true"), ("join", "true")])]
+        # Of clients that are away and then leave the program waits until they have left.
+        self.leaving = [] if self.recorded_presence else [draws.one_of([("offline", "true"), ("leave", "true"), ("join", "true")])]
         schedule = draws.one_of(SCHEDULES)
         self.events = [event(self, place) for place in range(draws.one_of([0, 0, 1, 2, 3, 4]))]
         self.text = "".join(

@@ -81,8 +81,9 @@ class Device:
         """Whether the device has gone for good by now, not whether it will."""
         if any(span.kind == "away" and span.end is None and span.begin <= now for span in self.spans):
             return True
-        presence = self.presence
-        return presence is not None and not any(presence.value("available", it) for it in [now, *self.changes(now)])
+        if self.presence is None:
+            return False
+        return all(self.presence.value("available", time) == 0 for time in [now, *self.changes(now)])
 
     def ever_present(self, now):
         return self.present(now) or any(self.present(time) for time in self.changes(now))
