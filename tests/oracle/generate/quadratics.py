@@ -195,7 +195,8 @@ class Case:
         by_size = []
         # Where everybody who is free is asked, the program does not count that as a turn.
         never_late = self.close == "all" or self.keeps or self.one_by_one
-        steady = not any(it for it in self.events if "lr = " not in it and "deadline = " not in it)
+        changes = [it for it in self.events if "lr = " not in it and "deadline = " not in it]
+        steady = not changes and not any("trace" in it or "thermal" in it for it in self.fleet.classes)
         if sample not in (None, '"all"') and not (never_late and steady) or self.close == "first" or not steady:
             return [None, '"uniform"', *by_size]
         return [None, '"uniform"', '"round-robin"', *by_size]
