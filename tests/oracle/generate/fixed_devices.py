@@ -76,10 +76,12 @@ class FixedFleet:
 
         for device in ("first", "second"):
             time = 0
-            for row in range(draws.whole(2, 5)):
+            rows = draws.whole(2, 5)
+            for row in range(rows):
                 some = [value(column) if row == 0 or draws.chance(0.6) else "" for column in columns]
-                # Before something was said nothing can be lost, and who is never there is a case of its own.
-                if row == 0 and columns[-1] == "available":
+                # Before something was said nothing can be lost. Of who is away for good by its recording the
+                # program does not think as of one that left: the server waits until all others are free.
+                if row in (0, rows - 1) and columns[-1] == "available":
                     some[-1] = "1"
                 # A row of nothing would be the end.
                 some[0] = some[0] or value(columns[0])
