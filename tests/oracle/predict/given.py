@@ -34,6 +34,10 @@ class Given:
         rows = [row["place"] for row in self.rows if int(row["client"]) == client]
         return rows[nth] if nth < len(rows) else len(self.rows)
 
+    def weight(self, trip):
+        place = self.place(trip.client, trip.nth)
+        return float(self.rows[place]["weight"]) if place < len(self.rows) else 1.0
+
     def at(self, row, number, now):
         return int(row["round"]) == number and abs(int(row["dispatched_ns"]) - now) <= self.slack
 

@@ -1,6 +1,6 @@
 """What all ways of closing rounds have in common: time, those who come back, aggregations, the end."""
 
-from . import compress
+from . import compress, multiplicity
 from .choice import Choice
 from .happenings import Happenings
 from .learner import Learner
@@ -64,11 +64,11 @@ class Server:
         trip.closes, trip.deadline = closes, until
         trip.gives_up = until is not None
         self.learner.begin(trip, self.unit)
+        trip.nth = sum(other.client == client for other in self.trips)
         # Of those who are back at the same instant those asked first come first; not where shared links or
         # events of a round had a part in it (traces/README.md): there the run tells.
         if self.unordered:
-            nth = sum(other.client == client for other in self.trips)
-            trip.tie = (self.choice.given.place(client, nth),)
+            trip.tie = (self.choice.given.place(client, trip.nth),)
         else:
             trip.tie = (trip.asked_at, order)
         self.trips.append(trip)
@@ -103,6 +103,9 @@ class Server:
 
     def aggregate(self):
         updates, self.accepted = self.accepted, []
+        if self.scenario.scheme == "by-size":
+            told = [self.choice.given.weight(update.trip) for update in updates]
+            multiplicity.infer(self.learner.weights, updates, self.round, told)
         tau_eff = self.learner.aggregate(updates, self.round, self.unit)
         steps = []
         for update in updates:
