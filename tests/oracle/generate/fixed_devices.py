@@ -129,7 +129,7 @@ def event(case, place):
         # What a client expects of a link that is down the documentation and the program see differently.
         # When shared links come back, their shares differ by some microseconds.
         effects += [("network", "0")] if not case.keeps and not case.fleet.links else []
-        effects += case.leaving if not case.by_round or case.one_by_one else []
+        effects += 4 * case.leaving if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
     takes = effect in ("offline", "leave") or value == "0"

@@ -172,6 +172,8 @@ class Case:
         sample = draws.one_of(samples) if sampled else None
         scheme = draws.one_of(self.schemes(sample))
         drawn = sampled and scheme != '"round-robin"'
+        # Unbiased draws are over all clients: a run may be deserted because those it draws have left, unseen.
+        drawn = drawn and not any("leave" in it for it in self.events)
         participations = [None, '"renormalize"', '"inverse-probability"'] + ['"unbiased"'] * drawn
         return table(
             **keys,
