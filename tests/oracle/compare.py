@@ -15,10 +15,13 @@ class Different(Exception):
 
 
 class Comparison:
-    """Times may be `slack` nanoseconds apart, numbers by `part` of themselves or of 1: sums round differently."""
+    """Times may be `slack` nanoseconds apart, numbers `part` of themselves or of 1: sums round differently."""
 
     def __init__(self, found, slack=0, part=1e-9):
         self.found, self.slack, self.part = found, slack, part
+        # Of a run that diverges, the model is compared until then: what sums round differently grows faster.
+        limit = 1000 * found.start["train_loss"]
+        self.diverges = next((row["round"] for row in found.rows if row["train_loss"] > limit), math.inf)
 
     def compare(self, folder):
         """Raises Different at the first difference."""
@@ -35,12 +38,14 @@ class Comparison:
                 self.number("summary.json", "", key, expected, value, self.slack * 1e-9)
         tensors = self.found.learner.task.tensors
         model = safetensors.read(folder / f"model-{summary['name']}.safetensors", tensors)
-        for place, (expected, value) in enumerate(zip(self.found.learner.x, model)):
-            self.number("model", place, "x", expected, value)
+        if self.diverges == math.inf:
+            for place, (expected, value) in enumerate(zip(self.found.learner.x, model)):
+                self.number("model", place, "x", expected, value)
 
     def is_told(self, key):
         # The program does not measure the model where it is deserted: `metrics` are older ones then.
-        if self.found.stopped_by == "deserted" and key.startswith("metrics."):
+        measured = self.found.stopped_by != "deserted" and self.diverges == math.inf
+        if key.startswith("metrics.") and not measured:
             return False
         return not (key.startswith(("latency", "waste")) and any(trip.unheard for trip in self.found.trips))
 
@@ -102,9 +107,9 @@ class Comparison:
         for column in self.found.start:
             if measured is not None:
                 self.same(*where, f"whether {column} was measured", measured, row[column] != "")
-            if row[column]:
+            if row[column] and expected["round"] < self.diverges:
                 self.number(*where, column, expected[column], row[column])
-        if row["kappa2"]:
+        if row["kappa2"] and expected["round"] < self.diverges:
             self.theory(where, expected, row)
 
     def theory(self, where, expected, row):

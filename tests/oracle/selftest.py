@@ -80,7 +80,8 @@ def unnoticed(program):
     """What was altered and not noticed. That the cases are right as they are the check itself shows."""
     missed = []
     for number in CASES:
-        missed += [f"case {number}: {name}" for name, spoil in SPOILT.items() if not notices(program, number, spoil)]
+        unseen = [name for name, spoil in SPOILT.items() if not notices(program, number, spoil)]
+        missed += [f"case {number}: {name}" for name in unseen]
     return missed
 
 

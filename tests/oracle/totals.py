@@ -69,7 +69,8 @@ def latencies(trips):
     for phase, later in past.items():
         times = [trip.spent[phase] for trip in trips if trip.phase in later and counts(trip)]
         add(totals, phase, times)
-    add(totals, "round", [trip.arrived_at - trip.asked_at for trip in trips if trip.phase == "done" and counts(trip)])
+    back = [trip for trip in trips if trip.phase == "done" and counts(trip)]
+    add(totals, "round", [trip.arrived_at - trip.asked_at for trip in back])
     return totals
 
 

@@ -55,7 +55,7 @@ class FixedFleet:
         replay = draws.one_of(["", ", repeat = true", f', repeat = "{self.case.span * draws.whole(2, 5)}ns"'])
         self.case.files[name] = self.recordings(draws.one_of(["speed", "links", "all"]))
         head = self.case.files[name].split("\n")[0]
-        for column, key in (("step_time", "step_time"), ("step_time", "speed"), ("up ", "uplink"), ("down", "downlink")):
+        for key, column in {"step_time": "step", "speed": "step", "uplink": "up ", "downlink": "down"}.items():
             if column in head:
                 keys.pop(key, None)
         keys["trace"] = f'{{ file = "{name}"{replay} }}'

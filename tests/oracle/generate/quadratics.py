@@ -70,7 +70,8 @@ class Case:
         self.curvature = draws.one_of([None, '"identity"', "diagonals", "matrices"])
         self.fleet = FixedFleet(self)
         # Of clients that are away and then leave the program waits until they have left.
-        self.leaving = [] if self.recorded_presence else [draws.one_of([("offline", "true"), ("leave", "true"), ("join", "true")])]
+        how = draws.one_of(["offline", "leave", "join"])
+        self.leaving = [] if self.recorded_presence else [(how, "true")]
         schedule = draws.one_of(SCHEDULES)
         self.events = [event(self, place) for place in range(draws.one_of([0, 0, 1, 2, 3, 4]))]
         self.text = "".join(
@@ -146,7 +147,8 @@ class Case:
         keys["weight_decay"] = draws.one_of([None, None, None, "0.001", "0.1"])
         reads_all = self.reduction is not None
         compressions = [it for it in COMPRESSIONS if it is None or not reads_all or "{" not in it]
-        work = [f"{{ steps = {draws.whole(1, 14)} }}", f"{{ steps = {self.each(lambda: str(draws.whole(1, 14)))} }}"]
+        steps = lambda: str(draws.whole(1, 14))
+        work = [f"{{ steps = {steps()} }}", f"{{ steps = {self.each(steps)} }}"]
         return table(
             **keys,
             lr_schedule=schedule,

@@ -29,7 +29,8 @@ def infer(weights, updates, aggregation, told):
     if scenario.participation == "renormalize" and parts:
         # Only the ratios are known: the fewest draws that have them.
         least = min(parts)
-        scale = next((it for it in range(1, weights.asked + 1) if all(whole(it * part / least) for part in parts)), 1)
+        fits = lambda scale: all(whole(scale * part / least) for part in parts)
+        scale = next(filter(fits, range(1, weights.asked + 1)), 1)
         parts = [scale * part / least for part in parts]
     for update, part in zip(updates, parts):
         if not whole(part) or not 1 <= round(part) <= weights.asked:
