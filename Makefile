@@ -5,7 +5,7 @@
 #              browser, and exports are read by the tools they are for. Fails if a tool is missing:
 #              .ci/setup installs them
 # make torture long tests: 2,000 random scenarios against the oracle of tests/oracle, and random scenarios of
-#              the whole language on 1, 2 and 7 threads; 5 minutes on two cores. SEED=9 for others
+#              the whole language on 1, 2 and 7 threads; 2 minutes on two cores. SEED=9 for others
 # make bench   the speed figures of this machine
 # make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
 #              page: runs/paper/index.html (17 minutes on two cores, once it is built)
@@ -13,7 +13,7 @@
 # What needs a tool can be left out of `make test` and `make check`, as in `make check BROWSER=0`:
 #   TORCH=0      deep models (a C++ compiler, pip; scripts/libtorch finds libtorch, or fetches it
 #                once: 540 MB). `make demo` and `make bench` never need it
-#   PYTORCH=0    PyTorch reads models and exports one (a Python with torch); part of TORCH
+#   PYTORCH=0    PyTorch reads models, exports one and replays a run (a Python with torch); part of TORCH
 #   TERMINAL=0   `gruppetto watch` in a real terminal (tmux)
 #   MOUNT=0      disks that run full (Linux: root or user namespaces)
 #   BROWSER=0    reports in a browser (Chromium, Playwright); `make check` alone
