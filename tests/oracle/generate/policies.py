@@ -1,6 +1,6 @@
 """What clients and the server do in random scenarios."""
 
-from draws import milliseconds, table
+from .draws import milliseconds, table
 
 CLOSES = ["all", "deadline", "deadline", "adaptive", "first", "first", "buffer", "each", "window"]
 VARIANCE_REDUCTION = ["none"] * 5 + ["fednova", "fednova-as-printed", "scaffold", "vrlsgd"]

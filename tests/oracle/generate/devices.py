@@ -1,6 +1,6 @@
 """The devices of random scenarios, and what happens to them."""
 
-from draws import milliseconds, table
+from .draws import milliseconds, table
 
 # The shipped traces: the usual time of a step in milliseconds, for batches of 10 where the trace has
 # the time of a sample; whether the trace has the column `available`; how some device names begin.

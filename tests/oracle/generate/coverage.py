@@ -108,8 +108,33 @@ FORMS = {
 }
 
 
-def missing(texts):
+# What the scenarios of the oracle must have among them, by the same names.
+PREDICTED = {
+    "close": FORMS["close"],
+    "late": FORMS["late"],
+    "staleness": FORMS["staleness"],
+    "partial": FORMS["partial"],
+    "weighting": FORMS["weighting"],
+    "tau_eff": FORMS["tau_eff"],
+    "participation": FORMS["participation"],
+    "optimizer": FORMS["optimizer"],
+    "sample": FORMS["sample"],
+    "scheme": each('(?m)^scheme = "VALUE"', ["uniform", "by-size", "round-robin"]),
+    "lr_schedule": FORMS["lr_schedule"],
+    "variance_reduction": FORMS["variance_reduction"],
+    "compression": ['compression = "fp16"', "fp16 = true, error", r"top_k = [\d.]+ \}", r"top_k = [\d.]+, error"],
+    "work": ['until = "deadline"', r"steps = \d", r"steps = \["],
+    "solver": each(rf"(?m)^\[client\]\n{SAME}VALUE = ", ["momentum", "prox", "lr_decay", "weight_decay"]),
+    "solver of a class": FORMS["solver of a class"],
+    "device": each("(?m)^VALUE = ", ["latency", "uplink", "downlink", "thermal", "trace", "speed"]),
+    "links": each("(?m)^VALUE = ", ["server_uplink", "server_downlink"]),
+    "event at a time": FORMS["event at a time"],
+    "event with a round": each(rf"(?m)^\[\[event\]\]\nround = .*\n{SAME}VALUE = ", ["slow", "network", "lr"]),
+}
+
+
+def missing(texts, forms=None):
     """The forms that no scenario has."""
     everything = "\n".join(texts)
-    wanted = [(name, form) for name, forms in FORMS.items() for form in forms]
+    wanted = [(name, form) for name, forms in (forms or FORMS).items() for form in forms]
     return [f"{name}: {form}" for name, form in wanted if not re.search(form, everything)]

@@ -6,9 +6,8 @@ of a draw. Times follow from the usual time of a step, so that deadlines cut wor
 their time, and events fall into the run.
 """
 
-import devices
-import policies
-from draws import Draws, milliseconds, table
+from . import devices, policies
+from .draws import Draws, milliseconds, table
 
 # Another seed, or a change to the modules that draw, makes other scenarios: recorded results do not fit then,
 # and have to be recorded again.
@@ -16,10 +15,10 @@ SEED = 4
 COUNT = 60
 
 
-def scenarios():
-    """Texts of all random scenarios by name. They name files in folders `traces` and `data` beside them."""
-    author = Author(SEED)
-    names = [f"random-{number:02}" for number in range(1, COUNT + 1)]
+def scenarios(seed=SEED, count=COUNT):
+    """Texts of random scenarios by name. They name files in folders `traces` and `data` beside them."""
+    author = Author(seed)
+    names = [f"random-{number:02}" for number in range(1, count + 1)]
     return {name: author.scenario(name) for name in names}
 
 
