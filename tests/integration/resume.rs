@@ -69,6 +69,8 @@ fn left(folder: &Path) -> Vec<(String, Vec<u8>)> {
             (name, content)
         })
         .collect();
+    // A process that was killed cannot remove its lock, which holds nothing any more.
+    files.retain(|(name, _)| name != "lock");
     files.sort();
     files
 }
@@ -147,5 +149,148 @@ fn a_run_that_crashed_goes_on_and_leaves_the_same_files() {
             resumed += from_checkpoints(&workshop.path(&out));
         }
         assert!(resumed >= 3, "{resumed} cells went on from a checkpoint");
+    }
+}
+
+/// A run that takes long: jobs of half a second each.
+fn long() -> String {
+    "name = \"long\"\nstop.rounds = 1000\n[task]\nkind = \"quadratic\"\nclients = 4\ndim = 2000\n\
+     [client]\nlr = 0.01\nwork = { steps = 200000 }\n[server]\nclose = \"all\"\n"
+        .into()
+}
+
+fn wait_for(what: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !what() {
+        assert!(began.elapsed().as_secs() < 60, "it never came");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// A signal is seen in the middle of a job, and leaves a checkpoint.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_run_at_once_with_a_checkpoint() {
+    let workshop = Workshop::new(&long());
+    let csv = workshop.path("out/rounds.csv");
+    let arguments = ["run", "s.toml", "-q", "--out", "out", "--set", "server.evaluate_every=1"];
+    let child = workshop.command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
+    wait_for(|| fs::read_to_string(&csv).unwrap_or_default().lines().count() > 2);
+    let began = std::time::Instant::now();
+    let id = child.id().to_string();
+    std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
+    let rounds = crate::support::summary(&workshop.path("out"))["variants"][0]["rounds"].as_u64();
+    assert!(workshop.path("out/cells/0/checkpoint.safetensors").exists());
+    // It goes on, and the rounds that were made are not trained again.
+    let child = workshop
+        .command(&[
+            "run",
+            "s.toml",
+            "-q",
+            "--out",
+            "out",
+            "--resume",
+            "--set",
+            "server.evaluate_every=1",
+        ])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let more = rounds.unwrap() as usize + 2;
+    wait_for(|| fs::read_to_string(&csv).unwrap_or_default().lines().count() > more);
+    std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let summary = crate::support::summary(&workshop.path("out"));
+    let run = &summary["variants"][0]["throughput"];
+    let [trained, made] = ["trained_steps", "local_steps"].map(|name| run[name].as_u64().unwrap());
+    assert!(trained + 4 * 200_000 * rounds.unwrap() <= made + 4 * 200_000, "{trained} of {made}");
+}
+
+#[test]
+fn a_folder_in_which_a_run_goes_on_is_refused() {
+    let workshop = Workshop::new(&long());
+    let mut child = workshop.command(&["run", "s.toml", "-q", "--out", "out"]).spawn().unwrap();
+    wait_for(|| workshop.path("out/rounds.csv").exists());
+    for more in ["--force", "--resume", "-q"] {
+        let output = workshop.call(&["run", "s.toml", "--out", "out", more]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains(&format!("process {} on ", child.id())), "{more}: {said}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = workshop.call(&["run", "s.toml", "--out", "out"]);
+    assert!(stderr(&output).contains("--resume"), "{}", stderr(&output));
+}
+
+/// Killed, refused or failing before it has anything to go on from, a run that should replace another leaves it.
+#[test]
+fn a_finished_run_is_there_until_its_successor_is() {
+    let workshop = Workshop::new(&scenario("", "close = { deadline = \"1s\" }"));
+    let first = workshop.run("out", &["-q"]);
+    let before = left(&first);
+    let refused =
+        ["run", "s.toml", "--out", "out", "--force", "--set", "task.init={ file = \"no\" }"];
+    assert_eq!(workshop.call(&refused).status.code(), Some(2));
+    let same = |what: &str| assert!(left(&first) == before, "{what}");
+    same("refused");
+    let mut command = workshop.command(&["run", "s.toml", "-q", "--out", "out", "--force"]);
+    command.env("GRUPPETTO_FAULT_AFTER", "9").env("GRUPPETTO_CHECKPOINT_EVENTS", "1000");
+    assert!(!command.output().unwrap().status.success());
+    same("killed before a checkpoint");
+    fs::write(workshop.path("s.toml"), long()).unwrap();
+    let mut child =
+        workshop.command(&["run", "s.toml", "-q", "--out", "out", "--force"]).spawn().unwrap();
+    wait_for(|| workshop.path(".out.new/rounds.csv").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    same("killed");
+    // With its first checkpoint it takes the place.
+    let mut command = workshop.command(&["run", "s.toml", "-q", "--out", "out", "--force"]);
+    command.env("GRUPPETTO_FAULT_AFTER", "3").env("GRUPPETTO_CHECKPOINT_EVENTS", "2");
+    assert!(!command.output().unwrap().status.success());
+    assert_eq!(crate::support::summary(&first)["name"], "long");
+    assert!(first.join("cells/0/checkpoint.safetensors").exists());
+    assert!(!workshop.path(".out.new").exists() && !workshop.path(".out.old").exists());
+}
+
+#[test]
+fn only_the_same_run_goes_on() {
+    let workshop = Workshop::new(&scenario("", "close = { deadline = \"1s\" }"));
+    assert!(crash(&workshop, "out", 30, &[]));
+    let refused = |arguments: &[&str], said: &str| {
+        let output =
+            workshop.call(&[&["run", "s.toml", "--resume", "--out", "out"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    };
+    refused(&["--set", "client.lr=0.2"], "lr");
+    refused(&["--timing-only"], "without --timing-only");
+    refused(&["--clock", "wall"], "virtual time");
+    refused(&["--force"], "cannot be used with");
+    resume(&workshop, "out", "2");
+    // What is complete stays as it is, for scripts that always say --resume; what is not there begins.
+    let before = fs::read(workshop.path("out/summary.json")).unwrap();
+    resume(&workshop, "out", "2");
+    assert!(fs::read(workshop.path("out/summary.json")).unwrap() == before);
+    resume(&workshop, "new", "2");
+    assert_same(&workshop.path("out"), &workshop.path("new"), "begun by --resume");
+}
+
+/// A checkpoint that is not whole is named.
+#[test]
+fn a_broken_checkpoint_is_named() {
+    let workshop = Workshop::new(&scenario("", "close = { deadline = \"1s\" }"));
+    assert!(crash(&workshop, "out", 30, &[]));
+    let file = workshop.path("out/cells/0/checkpoint.safetensors");
+    let bytes = fs::read(&file).unwrap();
+    for broken in [&bytes[..bytes.len() / 2], b"", b"rubbish"] {
+        fs::write(&file, broken).unwrap();
+        let output = workshop.call(&["run", "s.toml", "--resume", "--out", "out"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("checkpoint.safetensors"), "{}", stderr(&output));
     }
 }
