@@ -11,9 +11,6 @@ struct InTurn {
 
 impl Selector for InTurn {
     fn select(&mut self, view: &View<'_>, _: &KeyedRng) -> Vec<u32> {
-        if view.wanted >= view.available_count {
-            return view.available_clients().collect();
-        }
         let clients = view.clients() as u32;
         let order = (self.next..clients).chain(0..self.next);
         let available = order.filter(|client| view.available[*client as usize]);

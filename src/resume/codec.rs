@@ -105,6 +105,7 @@ pub(super) fn save(
     if let Some(state) = &checkpoint.controls {
         (open, controls) = (&state.open, state.own.len());
         tensors.extend(state.shared.iter().map(|shared| ("shared".into(), &shared[..])));
+        tensors.extend(state.given.iter().map(|given| ("given".into(), &given[..])));
         for (client, (own, left_with)) in (0..).zip(state.own.iter().zip(&state.departed)) {
             match (own, left_with) {
                 (Some(own), Some(left_with)) if Arc::ptr_eq(own, left_with) => {}
@@ -258,7 +259,8 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
         let heard = heard.collect::<Result<_, CheckpointError>>()?;
         let (sum, share) = (tensors.take("open.sum")?, f64::from_bits(meta.share));
         let open = OpenControls { heard, sum, share };
-        controls = Some(ControlsState { shared: tensors.shared("shared"), own, departed, open });
+        let [shared, given] = ["shared", "given"].map(|name| tensors.shared(name));
+        controls = Some(ControlsState { shared, given, own, departed, open });
     }
     let residuals: Vec<Residual> = (0..meta.residuals as u32)
         .map(|client| memories.remove(&(Memory::Residual, client)))

@@ -135,8 +135,8 @@ class Server:
     def measured(self, number):
         """Whether the model is measured after an aggregation; None where the program chooses."""
         every = self.scenario.evaluate_every
-        ended = self.stopped_by in ("rounds", "target")
-        if number == len(self.rows) and ended or self.scenario.target and every == "auto":
+        # The last row has the metrics of the end, wherever that is.
+        if number == len(self.rows) or self.scenario.target and every == "auto":
             return True
         return None if every == "auto" else number % every == 0
 

@@ -86,9 +86,9 @@ impl ClientSide {
             warmth: thermal.map(|thermal| self.history.warmth(thermal, client)),
             latency: self.fleet.wires[client as usize].latency,
             payload: self.payload,
-            share: self.server_downlink.map_or(LinkRate::UNLIMITED, |all| {
-                LinkRate::bps((all / round.crowd as u64).max(1))
-            }),
+            share: self
+                .server_downlink
+                .map_or(LinkRate::UNLIMITED, |all| LinkRate::bps(all).among(round.crowd)),
             usual: self.usual(client),
         }
     }

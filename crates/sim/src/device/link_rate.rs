@@ -38,6 +38,14 @@ impl LinkRate {
         }
     }
 
+    /// The equal share of each of so many.
+    pub fn among(self, many: usize) -> LinkRate {
+        match self {
+            LinkRate::UNLIMITED => self,
+            LinkRate(rate) => LinkRate((rate / many.max(1) as u64).max(1)),
+        }
+    }
+
     /// In 2⁻²⁰ bit/s.
     pub fn fixed_point(self) -> u64 {
         self.0

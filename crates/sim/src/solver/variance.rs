@@ -102,7 +102,10 @@ pub struct Heard<'a> {
 pub struct Controls {
     method: VarianceReduction,
     p: Arc<[f64]>,
+    /// The mean over all clients, of all updates that were accepted.
     shared: ControlVector,
+    /// What it was at the last aggregation.
+    given: ControlVector,
     own: Vec<ControlVector>,
     /// What the clients on their way left with of their own.
     departed: Vec<ControlVector>,
@@ -112,8 +115,10 @@ pub struct Controls {
 /// What variance reduction remembers, for a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControlsState {
-    /// What everyone is given.
+    /// The mean over all clients.
     pub shared: ControlVector,
+    /// What of it everyone is given.
+    pub given: ControlVector,
     /// What each client remembers.
     pub own: Vec<ControlVector>,
     /// What each client left with that is on its way.
@@ -141,6 +146,7 @@ impl Controls {
             method,
             p,
             shared: None,
+            given: None,
             departed: own.clone(),
             own,
             open: OpenControls::default(),
@@ -149,20 +155,21 @@ impl Controls {
 
     /// What is remembered, for a checkpoint.
     pub fn save(&self) -> ControlsState {
-        let Controls { shared, own, departed, open, .. } = self;
-        let (shared, own) = (shared.clone(), own.clone());
-        ControlsState { shared, own, departed: departed.clone(), open: open.clone() }
+        let Controls { shared, given, own, departed, open, .. } = self;
+        let (shared, given, own) = (shared.clone(), given.clone(), own.clone());
+        ControlsState { shared, given, own, departed: departed.clone(), open: open.clone() }
     }
 
     /// Takes over what [`Controls::save`] gave.
     pub fn load(&mut self, state: ControlsState) {
-        let ControlsState { shared, own, departed, open } = state;
-        (self.shared, self.own, self.departed, self.open) = (shared, own, departed, open);
+        let ControlsState { shared, given, own, departed, open } = state;
+        (self.shared, self.given) = (shared, given);
+        (self.own, self.departed, self.open) = (own, departed, open);
     }
 
     /// What everyone is given in a round that opens now.
     pub fn shared(&self) -> ControlVector {
-        self.shared.clone()
+        self.given.clone()
     }
 
     /// What `client` remembers.
@@ -214,5 +221,6 @@ impl Controls {
             let own = Arc::make_mut(own.get_or_insert_with(|| Arc::new(vec![0.0; sum.len()])));
             vrlsgd::change(own, &own_part, &sum, share, gain);
         }
+        self.given = self.shared.clone();
     }
 }

@@ -77,9 +77,6 @@ pub struct RoundRobin {
 
 impl Selector for RoundRobin {
     fn select(&mut self, view: &View<'_>, _: &KeyedRng) -> Vec<u32> {
-        if view.wanted >= view.available_count {
-            return view.available_clients().collect();
-        }
         let clients = view.clients() as u32;
         let order = (self.next..clients).chain(0..self.next);
         let available = order.filter(|client| view.available[*client as usize]);
