@@ -17,7 +17,7 @@ class FixedFleet:
 
     def server_links(self):
         """Links that everybody shares: half to all of what the clients' own would carry."""
-        # The share that a client expects the program rounds to whole bits per second: of these any is whole.
+        # The share that a client expects is kept in 2^-20 bit/s: of these it is a whole number of them.
         limit = lambda: self.rate() * self.case.clients * self.draws.whole(2, 4) // 4 // 840 * 840 + 840
         forms = [["server_uplink"], ["server_downlink"], ["server_uplink", "server_downlink"]]
         return {key: f'"{limit()}bps"' for key in self.draws.one_of(forms)}

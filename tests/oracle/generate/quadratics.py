@@ -189,22 +189,12 @@ class Case:
         )
 
     def late(self):
-        # The mean of corrections is said to change at the aggregation. The program also takes in what comes late
-        # between that and the next round.
-        if self.reduction not in (None, "vrlsgd"):
-            return [None, '"drop"']
         return [None, '"drop"', '"next"', '"stale"']
 
     def schemes(self, sample):
         # Without rounds fewer are busy at first than `concurrency` says: draws of the same client are lost.
         sampled = sample not in (None, '"all"') or self.close == "first"
         by_size = ['"by-size"'] if sampled else []
-        # Where everybody who is free is asked, the program does not count that as a turn.
-        never_late = self.close == "all" or self.keeps or self.one_by_one
-        changes = [it for it in self.events if "lr = " not in it and "deadline = " not in it]
-        steady = not changes and not any("trace" in it or "thermal" in it for it in self.fleet.classes)
-        if sample not in (None, '"all"') and not (never_late and steady) or self.close == "first" or not steady:
-            return [None, '"uniform"', *by_size]
         return [None, '"uniform"', '"round-robin"', *by_size]
 
     def closing(self):
