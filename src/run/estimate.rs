@@ -1,6 +1,7 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
 use super::build::{BuildError, Built, build};
+use super::first_round::first_opening;
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
 use crate::policy::rehearse;
@@ -15,10 +16,6 @@ const LIVE_CLIENT: u64 = 1200;
 
 /// Bytes of the training that waits for a client's arrival.
 const JOB: u64 = 400;
-
-/// How often the server looks ahead for enough clients, about a quarter of a million comings and goings
-/// each time.
-const LOOKS: usize = 8;
 
 /// How long the first round waits for clients.
 #[derive(Clone, Copy, PartialEq)]
@@ -86,14 +83,7 @@ fn estimate_one(
     let mut overflow = None;
     let mut asked = 0;
     let there = server.clients_come_and_go().then(|| server.can_be_asked());
-    let mut opens = SimTime::ZERO;
-    let mut opening = server.open_round(opens);
-    for _ in 0..LOOKS {
-        let Ok(Opening::Wait(Some(at))) = opening else { break };
-        // No client is on the way yet, so this is when enough are there, or how far the server looked ahead.
-        opens = at;
-        opening = server.open_round(at);
-    }
+    let (opens, opening) = first_opening(&mut server);
     let mut waits = FirstWait::For(opens.since(SimTime::ZERO));
     match opening {
         Err(error) => overflow = Some(error.to_string()),

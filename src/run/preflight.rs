@@ -1,6 +1,7 @@
 //! What can be known to fail before anything is touched.
 
 use super::build::check_start;
+use super::first_round::never_opens;
 use crate::device::ClassConfig;
 use crate::memory;
 use crate::policy::WorkConfig;
@@ -56,6 +57,9 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
                 gigabytes(needed),
                 gigabytes(available)
             ));
+        }
+        if let Some(text) = never_opens(scenario, plan) {
+            return fail(text);
         }
         if let (false, Err(error)) = (timing_only, check_start(plan)) {
             return fail(error.to_string());

@@ -70,6 +70,7 @@ mod trace_mutations;
 mod trace_pickles;
 mod trace_record;
 mod trace_synth;
+mod waiting;
 mod wall_clock;
 #[cfg(unix)]
 mod watch;

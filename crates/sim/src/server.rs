@@ -15,7 +15,7 @@ mod spread;
 mod stop;
 mod unpack;
 
-pub use attendance::{Ahead, Attendance};
+pub use attendance::{Ahead, AtBest, Attendance};
 pub use event_schedule::EventSchedule;
 pub use setup::{ServerError, Setup};
 pub use spread::Spread;

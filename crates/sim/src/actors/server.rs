@@ -16,6 +16,7 @@ use crate::record::{ClientRow, Outcome, StopReason};
 use crate::server::{Next, Opening, Server, ServerError};
 use actix::prelude::*;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tracing::debug;
 
@@ -24,6 +25,10 @@ const ROWS: usize = 512;
 /// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
 /// as there are, it will go on like this.
 const LOST_AT_ONCE: usize = 10_000;
+/// How long a run that should end waits for an aggregation that may never come.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often the server looks up from its sleep on the wall clock.
+const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Whom the server tells what happens, and who may tell it to end.
 pub(super) struct Post {
@@ -67,6 +72,8 @@ pub(super) struct ServerActor {
     latest: SimTime,
     /// How many in a row were lost at the very instant at which they were asked.
     lost_at_once: usize,
+    /// When the wish was first seen that the run should end.
+    interrupted: Option<Instant>,
     rows: Vec<ClientRow>,
 }
 
@@ -99,6 +106,7 @@ impl ServerActor {
             stop_time,
             latest: SimTime::ZERO,
             lost_at_once: 0,
+            interrupted: None,
             rows,
         }
     }
@@ -136,6 +144,8 @@ impl ServerActor {
                 return self.end(now, StopReason::Interrupted);
             }
             Opening::Wait(until) => {
+                // It may take long until there is more to tell.
+                self.send_rows();
                 let clients = self.server.can_be_asked();
                 debug!(virtual_seconds = now.seconds(), clients, "too few clients: waiting");
                 match until {
@@ -208,6 +218,27 @@ impl ServerActor {
         }
     }
 
+    /// Whether the run should have ended for a while, and the aggregation after which it would has not
+    /// come. Asked where it may never come: a client was lost, or there is none for an empty place.
+    fn waits_in_vain(&mut self) -> bool {
+        self.interrupt.is_set()
+            && self.interrupted.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+    }
+
+    /// On the wall clock the server may sleep for long: looks now and then whether it should end, and tells
+    /// what happened since. A round with clients on their way is waited for.
+    fn look_up(&mut self, ctx: &mut Context<Self>) {
+        self.watch(ctx, |me, _| {
+            me.send_rows();
+            let is_idle = me.server.on_the_way() == 0;
+            if is_idle && me.interrupt.is_set() {
+                let now = me.clock.now().max(me.latest);
+                return me.end(now, StopReason::Interrupted);
+            }
+            Ok(())
+        });
+    }
+
     /// Whether so many in a row were lost at the instant at which they were asked that it will go on
     /// like this, and time would stand still for ever.
     fn nobody_is_reached(&mut self, row: &ClientRow) -> bool {
@@ -247,6 +278,9 @@ impl Actor for ServerActor {
                 me.watch(ctx, |me, ctx| me.time_is_up(at, ctx));
             }));
         }
+        if self.clock.is_wall() {
+            ctx.run_interval(LOOK_UP, |me, ctx| me.look_up(ctx));
+        }
         self.watch(ctx, |me, ctx| {
             if let Some(metrics) = me.server.begin()? {
                 me.recorder.tell(Happened::Began(metrics));
@@ -271,9 +305,13 @@ impl Handler<Arrived> for ServerActor {
             let (row, next) = me.server.arrive(arrival)?;
             let back = row.client;
             let gone = me.nobody_is_reached(&row);
+            let is_used = row.outcome == Outcome::Used;
             me.rows.push(row);
             if gone {
                 return me.end(now, StopReason::Unreachable);
+            }
+            if !is_used && next == Next::Wait && me.waits_in_vain() {
+                return me.end(now, StopReason::Interrupted);
             }
             let one_by_one = me.server.is_asynchronous();
             match next {

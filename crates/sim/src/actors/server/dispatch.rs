@@ -94,6 +94,9 @@ impl ServerActor {
                     return Ok(());
                 }
                 me.latest = me.latest.max(at);
+                if me.waits_in_vain() {
+                    return me.end(at, StopReason::Interrupted);
+                }
                 let asked = me.server.refill(at)?;
                 asked.into_iter().for_each(|asked| me.send(asked, at));
                 me.watch_vacancy(at, ctx)
