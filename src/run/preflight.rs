@@ -55,15 +55,14 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
             ));
         }
         let needed = least_memory(plan, timing_only);
-        if let Some(available) = available
-            && needed > available
+        if let Some(available) = &available
+            && needed > available.bytes
         {
-            let gigabytes = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             return fail(format!(
-                "it needs at least {} of memory and {} are free\n  = help: fewer clients, smaller \
+                "it needs at least {:.1} GB of memory and {}\n  = help: fewer clients, smaller \
                  samples, or --timing-only",
-                gigabytes(needed),
-                gigabytes(available)
+                needed / 1e9,
+                available.describe()
             ));
         }
         if let Some(text) = never_opens(scenario, plan) {
