@@ -27,6 +27,7 @@ mod expectations;
 mod failures;
 mod foresight;
 mod full_disk;
+mod get_data;
 mod golden;
 mod key_reference;
 mod kill;
