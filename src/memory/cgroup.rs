@@ -4,7 +4,7 @@
 //! up to the root. In a container the root that is seen is the container's own group, and the path may be
 //! one outside of it that does not exist here; the root counts in any case.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The names that a version has for its files.
 struct GroupFiles {
@@ -59,7 +59,7 @@ fn least(mount: &Path, path: &str, files: &GroupFiles) -> Option<f64> {
     folders.filter_map(|folder| left_of(&folder, files)).min_by(f64::total_cmp)
 }
 
-fn left_of(folder: &PathBuf, files: &GroupFiles) -> Option<f64> {
+fn left_of(folder: &Path, files: &GroupFiles) -> Option<f64> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit: f64 = read(files.limit)?.trim().parse().ok().filter(|limit| *limit < UNLIMITED)?;
     let used: f64 = read(files.used).and_then(|text| text.trim().parse().ok()).unwrap_or(0.0);
