@@ -7,6 +7,7 @@ mod correlation;
 mod estimate;
 mod evaluation;
 mod expect;
+mod first_round;
 mod one;
 mod preflight;
 mod recording;

@@ -34,6 +34,7 @@ pub use columns::{
 };
 pub use header::{ColumnPlace, Readable, TableHeader, TableLine};
 pub use latency::{Latencies, LatencySummary, Phase, Phases};
+pub(crate) use read_error::MOST_TEXT;
 pub use read_error::{ReadError, read_file};
 pub use rounds_csv::RoundsCsv;
 pub use rows::{RowsOfRun, TableRows};

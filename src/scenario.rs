@@ -85,11 +85,15 @@ pub use plan::{
     Side, Subject, Variant,
 };
 
+use crate::memory::read_at_most;
 use crate::plugins::Plugins;
 use assign::{Assignment, Segment};
 use source::{Origin, Source, Where};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Bytes of the largest scenario file.
+const MOST: u64 = 64 << 20;
 
 impl Scenario {
     /// Reads a scenario file. Files it names are looked for in its folder.
@@ -106,7 +110,7 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioError> {
         let name = path.display().to_string();
         let bytes =
-            std::fs::read(path).map_err(|error| ScenarioError::unreadable(&name, &error))?;
+            read_at_most(path, MOST).map_err(|error| ScenarioError::unreadable(&name, &error))?;
         match String::from_utf8(bytes) {
             Ok(text) => build(path, &text, overrides, seed, plugins),
             Err(error) => {

@@ -18,7 +18,7 @@ use std::path::Path;
 /// what becomes of it must fit into memory beside it.
 pub(super) fn most_bytes() -> u64 {
     let most = 8 << 30;
-    crate::memory::available().map_or(most, |bytes| most.min((bytes / 4.0) as u64))
+    crate::memory::available().map_or(most, |left| most.min((left.bytes / 4.0) as u64))
 }
 
 /// The content of a file, gunzipped if it begins like gzip: names are often wrong.

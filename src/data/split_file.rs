@@ -1,8 +1,12 @@
 //! A partition that somebody wrote down: JSON, `{ "indices": [[…], […]] }` or the bare lists.
 
 use crate::data::error::DataError;
+use crate::memory::read_at_most;
 use serde::Deserialize;
 use std::path::Path;
+
+/// Bytes that a split may have beside its numbers.
+const MOST_AROUND: u64 = 16 << 20;
 
 #[derive(Deserialize)]
 struct SplitFile {
@@ -13,7 +17,9 @@ struct SplitFile {
 
 /// Reads a split of `samples` training samples, which it counts from 0.
 pub fn read_split(path: &Path, samples: usize) -> Result<Vec<Vec<u32>>, DataError> {
-    let bytes = std::fs::read(path).map_err(|error| DataError::io(path, &error))?;
+    // A number and what stands around it, well spaced, for each sample.
+    let most = MOST_AROUND + 64 * samples as u64;
+    let bytes = read_at_most(path, most).map_err(|error| DataError::io(path, &error))?;
     parse(path, &bytes, samples)
 }
 

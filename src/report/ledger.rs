@@ -341,6 +341,17 @@ impl Observer for Ledger {
         Ok(())
     }
 
+    fn idle(&mut self) -> Result<(), ObserverError> {
+        let Some(files) = &mut self.files else { return Ok(()) };
+        if let Some(clients) = &mut files.clients {
+            clients.tick()?;
+        }
+        if let Some(timeline) = &mut files.timeline {
+            timeline.tick()?;
+        }
+        Ok(files.rounds.tick()?)
+    }
+
     fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {
         self.now = end.now;
         if let Some(timeline) = self.files.as_mut().and_then(|files| files.timeline.as_mut()) {

@@ -2,6 +2,7 @@
 
 use super::folder::write_whole;
 use super::row_file::FileError;
+use crate::memory;
 use crate::train::{Tensor, Values};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::path::{Path, PathBuf};
@@ -45,11 +46,15 @@ pub fn save_tensors(path: &Path, tensors: &[Tensor]) -> Result<(), FileError> {
     write_whole(path, &whole)
 }
 
+/// Bytes of the largest file of tensors that is read, if memory allows: they are held twice.
+const MOST: u64 = 64 << 30;
+
 /// Reads every tensor of `path`.
 pub fn load_tensors(path: &Path) -> Result<Vec<Tensor>, LoadError> {
     let file = |source| LoadError::File { path: path.to_owned(), source };
     let format = |source| LoadError::Format { path: path.to_owned(), source };
-    let bytes = std::fs::read(path).map_err(file)?;
+    let most = memory::available().map_or(MOST, |left| MOST.min((left.bytes / 2.0) as u64));
+    let bytes = memory::read_at_most(path, most).map_err(file)?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(format)?;
     tensors
         .tensors()

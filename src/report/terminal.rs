@@ -57,6 +57,8 @@ pub fn results(summary: &Summary, style: TextStyle) -> String {
         }
     }
     let mut out = String::new();
+    // Whoever reads the numbers must know first that they are not of a whole run.
+    abandoned(&mut out, summary, style);
     let seeds = groups.iter().map(|group| group.runs.len()).max().unwrap_or(0);
     if seeds > 1 {
         let _ = writeln!(
@@ -72,7 +74,6 @@ pub fn results(summary: &Summary, style: TextStyle) -> String {
     }
     latency_tables(&mut out, &groups, style);
     divergences(&mut out, summary, style);
-    abandoned(&mut out, summary, style);
     expectations(&mut out, summary, style);
     out
 }
@@ -240,8 +241,11 @@ fn abandoned(out: &mut String, summary: &Summary, style: TextStyle) {
         };
         let after = duration(run.virtual_seconds);
         let rounds = run.rounds;
-        let text = format!("{} ended after {after}, {rounds} rounds (seed {})", run.name, run.seed);
-        let _ = writeln!(out, "{}\n  {why}", style.paint("31;1", &text));
+        let text = format!(
+            "{} ended early, after {after} and {rounds} rounds (seed {})",
+            run.name, run.seed
+        );
+        let _ = writeln!(out, "{}\n  {why}\n", style.paint("31;1", &text));
     }
 }
 

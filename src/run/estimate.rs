@@ -1,9 +1,12 @@
 //! What a plan will cost, found by sending one round's clients off without training.
 
 use super::build::{BuildError, Built, build};
+use super::first_round::first_opening;
+use crate::client::ClientSide;
 use crate::clock::{SimTime, Span};
 use crate::device::{ClassConfig, Payload};
-use crate::policy::rehearse;
+use crate::participation::Round;
+use crate::policy::{Sent, WorkConfig, rehearse};
 use crate::record::Outcome;
 use crate::scenario::{Plan, Scenario};
 use crate::server::Opening;
@@ -16,9 +19,8 @@ const LIVE_CLIENT: u64 = 1200;
 /// Bytes of the training that waits for a client's arrival.
 const JOB: u64 = 400;
 
-/// How often the server looks ahead for enough clients, about a quarter of a million comings and goings
-/// each time.
-const LOOKS: usize = 8;
+/// Steps of a client that are drawn one by one to estimate its round.
+const MOST_DRAWN: u64 = 10_000;
 
 /// How long the first round waits for clients.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,20 +82,13 @@ fn estimate_one(
     seed: u64,
     threads: usize,
 ) -> Result<Estimate, BuildError> {
-    let Built { mut server, client_side, .. } = build(plan, seed, 0, None)?;
+    let Built { mut server, mut client_side, .. } = build(plan, seed, 0, None)?;
     let (mut taus, mut no_step, mut late, mut arrivals) = (Vec::new(), 0, 0, Vec::new());
     let (mut vanished, mut offline, mut trained) = (0, 0, 0.0);
     let mut overflow = None;
     let mut asked = 0;
     let there = server.clients_come_and_go().then(|| server.can_be_asked());
-    let mut opens = SimTime::ZERO;
-    let mut opening = server.open_round(opens);
-    for _ in 0..LOOKS {
-        let Ok(Opening::Wait(Some(at))) = opening else { break };
-        // No client is on the way yet, so this is when enough are there, or how far the server looked ahead.
-        opens = at;
-        opening = server.open_round(at);
-    }
+    let (opens, opening) = first_opening(&mut server);
     let mut waits = FirstWait::For(opens.since(SimTime::ZERO));
     match opening {
         Err(error) => overflow = Some(error.to_string()),
@@ -105,7 +100,13 @@ fn estimate_one(
             for selected in selected {
                 let request = server.send_off(selected, opens);
                 let context = server.client_context(selected.client, server.round());
-                match client_side.set_out(server.round().clone(), request, context) {
+                let round = server.round().clone();
+                let (client, key, deadline) = (selected.client, context.key, round.deadline);
+                let sent = Sent { client, round: round.number, now: opens, deadline, key };
+                if makes_many_steps(plan, &client_side, &round, sent) {
+                    client_side.fleet.devices[client as usize].jitter = 0.0;
+                }
+                match client_side.set_out(round, request, context) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
                     Ok(arrival) if arrival.lost == Some(Outcome::Offline) => offline += 1,
                     Ok(arrival) if arrival.lost.is_some() => vanished += 1,
@@ -166,6 +167,19 @@ fn estimate_one(
         memory: memory(plan, &client_side.workload, asked, threads),
         overflow,
     })
+}
+
+/// Whether a client makes so many steps that an estimate need not draw them one by one: together they
+/// take as long as as many usual ones, to within a hundredth of the jitter.
+fn makes_many_steps(plan: &Plan, side: &ClientSide, round: &Round, sent: Sent) -> bool {
+    let step = side.fleet.devices[sent.client as usize].step;
+    let until = round.due.map(|due| due.since(sent.now).nanos() / step.nanos().max(1));
+    let given = match plan.client.work {
+        // A plug-in is asked once a participation.
+        WorkConfig::Plugin => side.workload.typical_steps(sent.client, step).unwrap_or(Some(0)),
+        _ => side.workload.steps(sent, step),
+    };
+    given.unwrap_or(u64::MAX).min(until.unwrap_or(u64::MAX)) > MOST_DRAWN
 }
 
 /// What is kept from round to round: a vector for everybody who may be heard and one for all with

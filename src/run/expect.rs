@@ -3,7 +3,9 @@
 use super::correlation::rank_correlation;
 use crate::report::number;
 use crate::run_files::{ExpectResult, Summary, VariantSummary};
-use crate::scenario::{Expect, ExpectBound, Over, Quantity, Reference, Scenario, Side, Subject};
+use crate::scenario::{
+    Expect, ExpectBound, Over, Plan, Quantity, Reference, Scenario, Side, Subject,
+};
 
 /// Judges every `[[expect]]`, on the means over seeds. A run without training has no metrics, so
 /// what is expected of them is skipped.
@@ -17,18 +19,39 @@ pub fn judge(scenario: &Scenario, runs: &[VariantSummary], timing_only: bool) ->
     scenario.expects.iter().map(judge).collect()
 }
 
-/// Whether some run diverged of which no `[[expect]]` that is met speaks: a divergence that was
-/// foreseen is a result, any other is a failure.
+/// Whether some run diverged, or ended before its time because no client could come, of which no
+/// `[[expect]]` that is met speaks: what was foreseen is a result, anything else is a failure.
 pub fn has_failed(scenario: &Scenario, summary: &Summary) -> bool {
-    let foreseen = |name: &str| {
+    let met = |name: &str, speaks: &dyn Fn(&Expect, &Plan) -> bool| {
         scenario.expects.iter().zip(&summary.expect).any(|(expect, result)| {
-            expect.that == Subject::Mean(Quantity::Diverged)
-                && says_that_it_happens(&expect.bound)
-                && result.ok
-                && scenario.variants[expect.of].name == name
+            let variant = &scenario.variants[expect.of];
+            result.ok && variant.name == name && speaks(expect, &variant.plan)
         })
     };
-    summary.variants.iter().any(|run| run.diverged.is_some() && !foreseen(&run.name))
+    summary.variants.iter().any(|run| {
+        let diverged =
+            run.diverged.is_some() && !met(&run.name, &|expect, _| foresees_divergence(expect));
+        diverged || (run.is_abandoned() && !met(&run.name, &foresees_an_early_end))
+    })
+}
+
+fn foresees_divergence(expect: &Expect) -> bool {
+    expect.that == Subject::Mean(Quantity::Diverged) && says_that_it_happens(&expect.bound)
+}
+
+/// Whether a bound on rounds or on time cannot be met by a run that comes to its end.
+fn foresees_an_early_end(expect: &Expect, plan: &Plan) -> bool {
+    let end = match expect.that {
+        Subject::Mean(Quantity::Rounds) => plan.stop.rounds.map(|rounds| rounds as f64),
+        Subject::Mean(Quantity::VirtualSeconds) => plan.stop.time.map(|time| time.seconds()),
+        _ => None,
+    };
+    match (expect.bound.side, expect.bound.of) {
+        (Side::AtMost | Side::Equals, Reference::Number(value)) => {
+            end.is_some_and(|end| value + expect.bound.within < end)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a bound on `diverged` cannot be met without it.

@@ -1,9 +1,10 @@
 //! What can be known to fail before anything is touched.
 
 use super::build::check_start;
+use super::first_round::never_opens;
 use crate::device::ClassConfig;
 use crate::memory;
-use crate::policy::WorkConfig;
+use crate::policy::{Amount, Batch, WorkConfig};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 
@@ -45,17 +46,27 @@ pub fn preflight(scenario: &Scenario, timing_only: bool) -> Result<(), String> {
                  {MOST_STEPS:.0e}\n  = help: is the unit of `step_time` or of the deadline right?"
             ));
         }
-        let needed = least_memory(plan, timing_only);
-        if let Some(available) = available
-            && needed > available
+        if let Some(steps) = steps_of_epochs(plan)
+            && steps > MOST_STEPS
         {
-            let gigabytes = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             return fail(format!(
-                "it needs at least {} of memory and {} are free\n  = help: fewer clients, smaller \
-                 samples, or --timing-only",
-                gigabytes(needed),
-                gigabytes(available)
+                "a usual client makes {steps:.1e} local steps in a round, more than {MOST_STEPS:.0e}\n  \
+                 = help: fewer `epochs`, or a larger `batch`"
             ));
+        }
+        let needed = least_memory(plan, timing_only);
+        if let Some(available) = &available
+            && needed > available.bytes
+        {
+            return fail(format!(
+                "it needs at least {:.1} GB of memory and {}\n  = help: fewer clients, smaller \
+                 samples, or --timing-only",
+                needed / 1e9,
+                available.describe()
+            ));
+        }
+        if let Some(text) = never_opens(scenario, plan) {
+            return fail(text);
         }
         if let (false, Err(error)) = (timing_only, check_start(plan)) {
             return fail(error.to_string());
@@ -73,6 +84,22 @@ fn steps_until_deadline(plan: &Plan) -> Option<f64> {
     let times = plan.fleet.classes.iter().filter_map(ClassConfig::step_time);
     let steps = times.map(|time| time.typical().max(1.0));
     Some(deadline.nanos() as f64 / steps.fold(f64::INFINITY, f64::min))
+}
+
+/// Steps of a typical client in a round, where it passes over its samples.
+fn steps_of_epochs(plan: &Plan) -> Option<f64> {
+    let WorkConfig::Epochs(amount, _) = &plan.client.work else {
+        return None;
+    };
+    let epochs = match amount {
+        Amount::Drawn(dist, _) => dist.typical(),
+        Amount::Each(each) => each.iter().copied().fold(0.0, f64::max),
+    };
+    let samples = plan.task.problem.typical_samples();
+    match plan.client.batch {
+        Batch::Full => Some(epochs),
+        Batch::Size(size) => Some(epochs * (samples / size as f64).max(1.0)),
+    }
 }
 
 /// Bytes that are needed for certain: bookkeeping of all clients, actors of those who are asked at

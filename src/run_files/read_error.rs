@@ -1,8 +1,13 @@
 //! What can be wrong with the folder of a run that is read again.
 
 use super::summary_json::Summary;
+use crate::memory::read_at_most;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+
+/// Bytes that a file which is read whole may have. Thousands of runs with hundreds of classes have a
+/// summary of a few hundred megabytes.
+pub const MOST_TEXT: u64 = 1 << 30;
 
 /// What a run left cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -70,12 +75,14 @@ impl ReadError {
 
 /// A file of a run's folder, as text.
 pub fn read_file(folder: &Path, file: &str) -> Result<String, ReadError> {
-    fs::read_to_string(folder.join(file)).map_err(ReadError::of(folder, file))
+    let bytes = read_at_most(&folder.join(file), MOST_TEXT).map_err(ReadError::of(folder, file))?;
+    String::from_utf8(bytes).map_err(|_| ReadError::broken(folder.join(file), "it is not text"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_missing_file_is_told_from_a_folder_that_is_no_runs() {

@@ -4,8 +4,11 @@ use super::columns::RunTable;
 use super::header::{ColumnPlace, TableHeader, TableLine};
 use super::read_error::ReadError;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+
+/// Bytes of the longest line: a run writes some hundred.
+const LONGEST: u64 = 1 << 20;
 
 /// A file with the table `T`, read line by line.
 pub struct TableRows<T> {
@@ -47,10 +50,14 @@ impl<T: RunTable> TableRows<T> {
     /// Reads a line, without its end.
     fn read(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
-        let read = self
-            .lines
-            .read_until(b'\n', &mut self.line)
-            .map_err(|source| ReadError::Read { path: self.header.path().to_owned(), source })?;
+        let read =
+            self.lines.by_ref().take(LONGEST).read_until(b'\n', &mut self.line).map_err(
+                |source| ReadError::Read { path: self.header.path().to_owned(), source },
+            )?;
+        if read as u64 == LONGEST {
+            let what = format!("a line of {LONGEST} bytes or more");
+            return Err(ReadError::broken(self.header.path(), what).at(Some(self.number + 1)));
+        }
         while self.line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             self.line.pop();
         }

@@ -99,17 +99,24 @@ fn read_work(node: &Node, task: &TaskConfig) -> Result<WorkConfig, ScenarioError
 struct Rule {
     name: &'static str,
     wanted: &'static str,
+    /// The most that it may be, however it is written.
+    most: f64,
+    most_spelled: &'static str,
     holds: fn(f64) -> bool,
 }
 
 const EPOCHS: Rule = Rule {
     name: "epochs",
     wanted: "a number above 0, up to 1 million",
+    most: 1e6,
+    most_spelled: "1 million",
     holds: |epochs| epochs > 0.0 && epochs <= 1e6,
 };
 const STEPS: Rule = Rule {
     name: "steps",
     wanted: "a whole number from 1 to 1 billion",
+    most: 1e9,
+    most_spelled: "1 billion",
     holds: |steps| (1.0..=1e9).contains(&steps) && steps.fract() == 0.0,
 };
 
@@ -138,6 +145,7 @@ fn read_amount(
         }
         _ => {}
     }
+    let dist = dist::never_above(dist, rule.most, rule.most_spelled, rule.name, node)?;
     let redraws = [("round", Redraw::Round), ("once", Redraw::Once)];
     let redraw = section
         .get("redraw")

@@ -122,6 +122,52 @@ pub(super) fn floored(dist: Dist, limit: f64) -> Dist {
     }
 }
 
+/// Checks that no draw rises above `limit`, which `spelled` writes as a user would. Of families without an
+/// upper end the usual draw must not, and the rare ones that do are moved down to it, so that nobody
+/// needs to write a `max`.
+pub(super) fn never_above(
+    dist: Dist,
+    limit: f64,
+    spelled: &str,
+    name: &str,
+    node: &Node,
+) -> Result<Dist, ScenarioError> {
+    let highest = highest(&dist);
+    if highest <= limit {
+        return Ok(dist);
+    }
+    let is_open = highest == f64::INFINITY;
+    // The mean says nothing of tails that have none.
+    let usual = match dist.shape {
+        Shape::Pareto { scale, shape } => dist.bounded(scale * shape.recip().exp2()),
+        _ => 0.0,
+    };
+    if is_open && dist.typical().max(usual) <= limit && dist.min.is_none_or(|min| min <= limit) {
+        return Ok(Dist { max: Some(limit), ..dist });
+    }
+    let what = match is_open {
+        true => format!("the usual draw of `{name}` is above {spelled}"),
+        false => format!("`{name}` can rise above {spelled}"),
+    };
+    let error = node.at.error(what);
+    let error = error.expected(format_args!("every value to be {spelled} or less"));
+    Err(error
+        .help(format_args!("is the unit right? `max` bounds a distribution, at most {spelled}")))
+}
+
+/// The upper end of what can be drawn.
+fn highest(dist: &Dist) -> f64 {
+    let shape = match &dist.shape {
+        Shape::Fixed(value) | Shape::Uniform(_, value) => *value,
+        Shape::Normal { mean, std } if *std == 0.0 => *mean,
+        Shape::Lognormal { median, sigma } if *sigma == 0.0 => *median,
+        Shape::Normal { .. } | Shape::Lognormal { .. } => f64::INFINITY,
+        Shape::Pareto { .. } | Shape::Exponential(_) => f64::INFINITY,
+        Shape::Choice(values) => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    };
+    dist.bounded(shape)
+}
+
 /// Checks that no draw falls below `limit`, which `spelled` writes as a user would.
 pub(super) fn never_below(
     dist: &Dist,

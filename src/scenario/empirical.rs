@@ -6,9 +6,15 @@ use super::render::short;
 use super::suggest::nearest;
 use super::tree::Node;
 use super::value::Unit;
+use crate::memory::Bounded;
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::Read;
+
+/// Bytes of a file and of a line in it, and rows: a few megabytes of gzip can hold gigabytes.
+const MOST_BYTES: u64 = 256 << 20;
+const LONGEST: u64 = 1 << 20;
+const MOST_VALUES: usize = 20_000_000;
 
 /// What is said about the cells of a column.
 pub(super) struct Cells<'a> {
@@ -37,6 +43,7 @@ pub(super) fn read(
         true => Box::new(MultiGzDecoder::new(source)),
         false => Box::new(source),
     };
+    let source = Bounded::new(source, MOST_BYTES, LONGEST);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
     let headers = reader.headers().map_err(broken)?.clone();
     let Some(index) = headers.iter().position(|header| header == name) else {
@@ -53,6 +60,9 @@ pub(super) fn read(
         if missing.is_some() && cell.parse().ok() == missing {
             left_out += 1;
             continue;
+        }
+        if values.len() == MOST_VALUES {
+            return Err(file.at.error(format!("the file has more than {MOST_VALUES} rows")));
         }
         values.push(value(cell, scale, unit).ok_or_else(|| {
             let error = file.at.error(format!("line {line} of the file: `{}`", short(cell)));

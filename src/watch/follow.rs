@@ -3,7 +3,10 @@
 use super::rows::{ClientReader, RoundReader};
 use super::state::State;
 use super::tail::{Limits, Reading, Tail, TailLine};
-use crate::run_files::{ClientsCsv, ReadError, RoundsCsv, RunTable, Summary, TableHeader};
+use crate::memory::read_at_most;
+use crate::run_files::{
+    ClientsCsv, MOST_TEXT, ReadError, RoundsCsv, RunTable, Summary, TableHeader,
+};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -120,7 +123,7 @@ impl Follower {
         if self.known == Some(stamp) {
             return Ok(());
         }
-        let text = match fs::read(path) {
+        let text = match read_at_most(path, MOST_TEXT) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(read(error).into()),

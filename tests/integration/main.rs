@@ -27,6 +27,7 @@ mod expectations;
 mod failures;
 mod foresight;
 mod full_disk;
+mod get_data;
 mod golden;
 mod key_reference;
 mod kill;
@@ -72,6 +73,7 @@ mod trace_mutations;
 mod trace_pickles;
 mod trace_record;
 mod trace_synth;
+mod waiting;
 mod wall_clock;
 #[cfg(unix)]
 mod watch;

@@ -1,7 +1,10 @@
-//! Memory does not grow with rounds. Linux tells how much a process has.
+//! Memory does not grow with rounds, limits are known before a run starts, and no file takes more than there is.
+//! Linux tells how much a process has.
 
+use crate::support::{Workshop, stderr};
+use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most memory a run had had, in kB, each time it was looked up.
 fn peaks(rounds: u64) -> Vec<u64> {
@@ -39,4 +42,77 @@ fn the_last_rounds_take_no_more_memory_than_the_first() {
     let seen = peaks(6000);
     let (early, last) = (seen[seen.len() / 4], seen[seen.len() - 1]);
     assert!(last < early + 6000, "{early} kB early on, {last} kB at the end");
+}
+
+/// Models of 80 MB, one for each client and a few more.
+const LARGE: &str = "name = \"large\"\nstop.rounds = 1\ntask = { kind = \"quadratic\", clients = 20, dim = 10_000_000 }\n\
+                     client.work.steps = 1\nserver.close = \"all\"\n";
+
+/// Refused by `check` and `run` with these words, where a shell has set a limit.
+fn refused_within(limit: &str, words: &str) {
+    let workshop = Workshop::new(LARGE);
+    for command in ["check s.toml", "run s.toml --out out"] {
+        let script = format!("{limit} && exec {} {command}", env!("CARGO_BIN_EXE_gruppetto"));
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(workshop.path("."))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert!(stderr(&output).contains("it needs at least "), "{}", stderr(&output));
+    }
+    assert!(!workshop.path("out").exists());
+}
+
+#[test]
+fn limits_of_the_process_count() {
+    refused_within("ulimit -v 1500000", "GB are free below the limit of `ulimit -v`");
+    refused_within("ulimit -d 1200000", "GB are free below the limit of `ulimit -d`");
+}
+
+/// A few megabytes of gzip that hold gigabytes.
+fn bomb(first: &str, line: &str) -> Vec<u8> {
+    let mut zip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    zip.write_all(first.as_bytes()).unwrap();
+    let block = line.repeat((1 << 20) / line.len());
+    (0..400).for_each(|_| zip.write_all(block.as_bytes()).unwrap());
+    zip.finish().unwrap()
+}
+
+#[test]
+fn files_that_unfold_to_gigabytes_are_refused() {
+    let text = |class: &str| {
+        format!(
+            "name = \"s\"\nstop.rounds = 1\ntask = {{ kind = \"quadratic\", clients = 2 }}\n\
+             client.work.steps = 1\nserver.close = \"all\"\n[[fleet.class]]\nname = \"a\"\n{class}\n"
+        )
+    };
+    let empirical = text("step_time = { empirical = \"b.csv.gz\", column = \"x\", unit = \"ms\" }");
+    let trace = text("step_time = \"1ms\"\navailability = { trace = \"b.csv.gz\" }");
+    for (text, file, words) in [
+        (&empirical, bomb("x\n", "\n"), "it holds more than 256 MiB"),
+        (&empirical, bomb("x\n", "1"), "a line of more than 1 MiB"),
+        (&trace, bomb("device,time [s],available\n", "# nothing\n"), "16 MiB of comments"),
+        (&trace, bomb("device,time [s],available\n", "a"), "a row of more than"),
+    ] {
+        let workshop = Workshop::new(text);
+        std::fs::write(workshop.path("b.csv.gz"), file).unwrap();
+        let began = Instant::now();
+        let output = workshop.call(&["check", "s.toml"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert!(began.elapsed() < Duration::from_secs(8), "{words}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn devices_without_an_end_are_refused() {
+    let workshop = Workshop::new(LARGE);
+    let endless = std::path::Path::new("/dev/zero");
+    let output = workshop.call(&["check", "/dev/zero"]);
+    assert!(stderr(&output).contains("it holds more than 64 MiB"), "{}", stderr(&output));
+    std::os::unix::fs::symlink(endless, workshop.path("summary.json")).unwrap();
+    let output = workshop.call(&["compare", "."]);
+    assert!(stderr(&output).contains("it holds more than 1 GiB"), "{}", stderr(&output));
 }

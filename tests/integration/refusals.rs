@@ -57,6 +57,28 @@ fn a_slip_of_a_unit_is_refused() {
 }
 
 #[test]
+fn too_many_passes_over_many_samples_are_refused() {
+    let text = "name = \"s\"\nstop.rounds = 1\nclient = { batch = 1, work.epochs = 100_000 }\n\
+                task = { kind = \"synthetic\", clients = 2, size = 20_000 }\nserver.close = \"all\"\n";
+    refused(text, &[], &["local steps in a round, more than 1e9", "larger `batch`"], true);
+}
+
+/// `check` estimates: it draws no billion steps.
+#[test]
+fn a_billion_jittered_steps_are_checked_in_no_time() {
+    let text = SMALL.replace("steps = 3", "steps = { uniform = [9e8, 1e9] }")
+        + "[[fleet.class]]\nname = \"a\"\nstep_time = \"1ms\"\njitter = 0.2\n";
+    let workshop = Workshop::new(&text);
+    for stop in ["server.close=\"all\"", "server.close={deadline=\"11d\"}"] {
+        let began = std::time::Instant::now();
+        let output = workshop.call(&["check", "s.toml", "--set", stop]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stdout(&output).contains("back after 1"), "{}", stdout(&output));
+        assert!(began.elapsed().as_secs() < 2, "{:?}", began.elapsed());
+    }
+}
+
+#[test]
 fn a_schedule_without_an_end_is_refused() {
     let target = "stop.target = { metric = \"distance\", at_most = 0.1 }";
     let text = SMALL.replace("stop.rounds = 3", target);
@@ -87,13 +109,11 @@ fn a_run_without_clients_says_so() {
     let leave = format!("{SMALL}{class}[[event]]\nat = \"2s\"\nleave = true\n");
     let workshop = Workshop::new(&leave);
     let output = workshop.call(&["run", "s.toml"]);
-    let words = ["fednova ended after 2.00s", "enough will never come"];
+    let words = ["fednova ended early, after 2.00s", "enough will never come"];
     words.iter().for_each(|word| assert!(stdout(&output).contains(word), "{}", stdout(&output)));
-    let never = leave.replace("2s", "0s");
+    refused(&leave.replace("2s", "0s"), &[], &["wait for ever", "no client is ever there"], true);
     let join = leave.replace("2s", "1h").replace("leave", "join");
-    for (text, words) in [(never, "for ever: too few clients"), (join, "1h 00m for clients")] {
-        std::fs::write(workshop.path("s.toml"), text).unwrap();
-        let output = workshop.call(&["check", "s.toml"]);
-        assert!(stdout(&output).contains(words), "{}", stdout(&output));
-    }
+    std::fs::write(workshop.path("s.toml"), join).unwrap();
+    let output = workshop.call(&["check", "s.toml"]);
+    assert!(stdout(&output).contains("1h 00m for clients"), "{}", stdout(&output));
 }

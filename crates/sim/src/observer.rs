@@ -52,6 +52,12 @@ pub trait Observer: Send {
         Ok(())
     }
 
+    /// Nothing has happened for a fifth of a second of real time. What should not wait any longer, such
+    /// as rows that are not yet on disk, has its chance here.
+    fn idle(&mut self) -> Result<(), ObserverError> {
+        Ok(())
+    }
+
     /// The run ended. Not called if it failed.
     fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {
         let _ = end;
@@ -92,6 +98,10 @@ impl<T: Observer> Observer for Arc<Mutex<T>> {
 
     fn measured(&mut self, now: SimTime, measured: &Measured) -> Result<(), ObserverError> {
         locked(self).measured(now, measured)
+    }
+
+    fn idle(&mut self) -> Result<(), ObserverError> {
+        locked(self).idle()
     }
 
     fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {

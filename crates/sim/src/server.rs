@@ -16,7 +16,7 @@ mod spread;
 mod stop;
 mod unpack;
 
-pub use attendance::{Ahead, Attendance};
+pub use attendance::{Ahead, AtBest, Attendance};
 pub use checkpoint::{Checkpoint, Position, Resume, RunLog};
 pub use event_schedule::EventSchedule;
 pub use setup::{ServerError, Setup};

@@ -5,6 +5,8 @@ use std::io::{self, BufRead, Read};
 
 /// Longest record, in bytes: a few kilobytes of gzip can hold gigabytes of one line.
 const LONGEST: usize = 1 << 20;
+/// Bytes of all comments and empty lines together: nothing comes of reading them.
+const MOST_SKIPPED: u64 = 16 << 20;
 /// Most lines that one quoted cell goes on for.
 const MOST_LINES: usize = 100;
 
@@ -15,6 +17,7 @@ pub(super) struct Records {
     /// Where the current record begins, from 1.
     line: u64,
     lines_read: u64,
+    skipped: u64,
     raw: Vec<u8>,
     text: Vec<u8>,
     /// Where each cell is in `text`.
@@ -33,6 +36,7 @@ impl Records {
             delimiter: b',',
             line: 0,
             lines_read: 0,
+            skipped: 0,
             raw: Vec::new(),
             text: Vec::new(),
             cells: Vec::new(),
@@ -92,6 +96,10 @@ impl Records {
             }
             if !self.raw.starts_with(b"#") && !self.raw.trim_ascii().is_empty() {
                 return Ok(true);
+            }
+            self.skipped += self.raw.len() as u64;
+            if self.skipped > MOST_SKIPPED {
+                return Err(self.wrong("more than 16 MiB of comments and empty lines".into()));
             }
         }
     }
@@ -198,5 +206,7 @@ mod tests {
         let long = format!("a\n{}", "x".repeat(2 * LONGEST));
         assert!(all(&long).unwrap_err().contains("line 2: a row of more than"));
         assert!(all(&format!("\"{}", "\n".repeat(LONGEST / 2))).is_err());
+        let comments = "# nothing\n".repeat(2_000_000);
+        assert!(all(&format!("a\n{comments}")).unwrap_err().contains("16 MiB of comments"));
     }
 }

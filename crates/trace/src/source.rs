@@ -54,8 +54,10 @@ impl Input {
         raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| self.broken(&error))?;
         let zipped = start == [0x1f, 0x8b];
         let whole = Cursor::new(start).chain(BufReader::with_capacity(1 << 16, raw));
-        let plain: Box<dyn Read + Send> =
-            if zipped { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+        let plain: Box<dyn Read + Send> = match zipped {
+            true => Box::new(UpTo { inner: MultiGzDecoder::new(whole), left: MOST_UNZIPPED }),
+            false => Box::new(whole),
+        };
         Ok(BufReader::with_capacity(1 << 16, plain))
     }
 
@@ -67,6 +69,26 @@ impl Input {
     /// Something wrong with what is in it.
     pub(super) fn wrong(&self, what: impl Into<String>) -> TraceError {
         TraceError::new(&self.path, what)
+    }
+}
+
+/// Bytes that come out of a gzipped file at most: a few megabytes can hold gigabytes. A file that is not
+/// gzipped takes as much of the disk.
+const MOST_UNZIPPED: u64 = 16 << 30;
+
+/// Refuses to read on after so many bytes.
+struct UpTo<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for UpTo<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::FileTooLarge, "it unzips to more than 16 GiB")
+        })?;
+        Ok(count)
     }
 }
 

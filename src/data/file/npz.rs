@@ -16,6 +16,17 @@ pub(crate) fn parse(
     label: Option<&str>,
     client: Option<&str>,
 ) -> Result<(RawTable, Option<RawTable>), DataError> {
+    parse_within(most_bytes(), file, bytes, label, client)
+}
+
+/// The same, if its arrays together unfold to no more than `most` bytes.
+fn parse_within(
+    most: u64,
+    file: &Path,
+    bytes: &[u8],
+    label: Option<&str>,
+    client: Option<&str>,
+) -> Result<(RawTable, Option<RawTable>), DataError> {
     let label = label.unwrap_or("y");
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
         DataError::new(file, format!("this is not an npz archive: {error}"))
@@ -26,7 +37,8 @@ pub(crate) fn parse(
         .filter_map(|name| name.ok()?.strip_suffix(".npy").map(String::from))
         .collect();
     let has = |name: &str| names.iter().any(|known| known == name);
-    let mut open = |name: &str| open(file, &mut archive, &names, name);
+    let mut room = Room { most, left: most };
+    let mut open = |name: &str| open(file, &mut archive, &names, name, &mut room);
     let split = has("x_train");
     let train_of = |name: &str| match split {
         true => format!("{name}_train"),
@@ -63,11 +75,18 @@ pub(crate) fn parse(
     Ok((train, Some(test)))
 }
 
+/// Bytes that arrays may unfold to.
+struct Room {
+    most: u64,
+    left: u64,
+}
+
 fn open(
     file: &Path,
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     names: &[String],
     name: &str,
+    room: &mut Room,
 ) -> Result<Array, DataError> {
     let Ok(entry) = archive.by_name(&format!("{name}.npy")) else {
         let list: Vec<String> = names.iter().take(12).map(|name| shown(name)).collect();
@@ -77,13 +96,18 @@ fn open(
             .expected("arrays `x` and `y`, or `x_train`, `y_train`, `x_test` and `y_test`")
             .help(format!("arrays of the file: {list}; `label = \"…\"` names the targets")));
     };
-    let (mut bytes, most) = (Vec::new(), most_bytes());
-    entry.take(most + 1).read_to_end(&mut bytes).map_err(|error| {
+    // The directory says how large it is before anything is unfolded, and may be wrong.
+    if entry.size() > room.left {
+        return Err(too_large(file, room.most));
+    }
+    let mut bytes = Vec::new();
+    entry.take(room.left + 1).read_to_end(&mut bytes).map_err(|error| {
         DataError::new(file, format!("array `{}` is broken: {error}", shown(name)))
     })?;
-    if bytes.len() as u64 > most {
-        return Err(too_large(file, most));
-    }
+    room.left = match room.left.checked_sub(bytes.len() as u64) {
+        Some(left) => left,
+        None => return Err(too_large(file, room.most)),
+    };
     npy::parse(file, name, &bytes)
 }
 
@@ -176,6 +200,23 @@ pub(crate) mod tests {
         let with = npz(&[("x", x), ("t", y), ("user", npy("|u1", "(2,)", &[9, 4]))]);
         let (train, _) = parse(Path::new("f"), &with, Some("t"), Some("user")).unwrap();
         assert_eq!(train.clients.unwrap().names, ["9", "4"]);
+    }
+
+    /// What the directory promises is refused before it is unfolded: here it could not even be.
+    #[test]
+    fn what_is_too_large_is_refused_from_the_directory() {
+        let x = npy("|u1", "(2, 600)", &[7; 1200]);
+        let y = npy("|u1", "(2,)", &[1, 0]);
+        let mut bytes = npz(&[("y", y), ("x", x)]);
+        let whole = parse_within(10_000, Path::new("f"), &bytes, None, None);
+        assert!(whole.is_ok(), "{whole:?}");
+        // The deflated values of x, between its name and the directory.
+        let at = bytes.windows(5).position(|window| window == b"x.npy").unwrap();
+        bytes[at + 5..at + 15].fill(0xff);
+        let error =
+            |most| parse_within(most, Path::new("f"), &bytes, None, None).unwrap_err().to_string();
+        assert!(error(10_000).contains("array `x` is broken"), "{}", error(10_000));
+        assert!(error(1000).contains("it holds more than"), "{}", error(1000));
     }
 
     #[test]

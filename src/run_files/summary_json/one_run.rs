@@ -95,3 +95,10 @@ pub struct VariantSummary {
     /// Digest of the final parameters; empty if nothing was trained.
     pub model_digest: String,
 }
+
+impl VariantSummary {
+    /// Whether it ended before `[stop]` said so because no client could come or be reached.
+    pub fn is_abandoned(&self) -> bool {
+        matches!(self.stopped_by.as_str(), "deserted" | "unreachable")
+    }
+}

@@ -7,7 +7,7 @@ use crate::metric::Metrics;
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::record::{ClientRow, RoundRow};
 use crate::train::{Measured, describe};
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,9 +15,13 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Messages that may wait for the observers; with more, the simulation waits too.
 const WAITING: usize = 16;
+
+/// How long the observers hear nothing before they are told that they are idle.
+const IDLE: Duration = Duration::from_millis(200);
 
 /// What the recorder is told.
 pub(super) enum Happened {
@@ -104,8 +108,21 @@ struct Listening {
 
 impl Listening {
     fn listen(mut self, messages: &Receiver<Happened>) {
-        while let Ok(happened) = messages.recv() {
-            let work = AssertUnwindSafe(|| self.tell_all(&happened));
+        // Once is enough until something happens again.
+        let mut is_idle = false;
+        loop {
+            let heard = match is_idle {
+                true => messages.recv().map_err(RecvTimeoutError::from),
+                false => messages.recv_timeout(IDLE),
+            };
+            if let Err(RecvTimeoutError::Disconnected) = heard {
+                return;
+            }
+            is_idle = heard.is_err();
+            let work = AssertUnwindSafe(|| match &heard {
+                Ok(happened) => self.tell_all(happened),
+                Err(_) => self.observers.iter_mut().try_for_each(|observer| observer.idle()),
+            });
             let error = match catch_unwind(work) {
                 Ok(Ok(())) => continue,
                 Ok(Err(error)) => RunError::Observer(error),

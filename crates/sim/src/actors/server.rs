@@ -5,7 +5,6 @@ mod dispatch;
 mod finish;
 
 pub use checkpoints::Checkpoints;
-pub(super) use checkpoints::Leave;
 
 use super::client::{Arrived, ClientActor, ClientShared, Replan};
 use super::departures::{DepartureDue, Departures};
@@ -20,6 +19,7 @@ use crate::server::{Next, Opening, Server, ServerError};
 use crate::train::Interrupt;
 use actix::prelude::*;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::sync::Notify;
 use tracing::debug;
 
@@ -28,6 +28,8 @@ const ROWS: usize = 512;
 /// If so many clients in a row are lost at the instant at which they are asked, or ten times as many
 /// as there are, it will go on like this.
 const LOST_AT_ONCE: usize = 10_000;
+/// How often the server looks up from its sleep on the wall clock.
+const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Whom the server tells what happens, and who may tell it to end.
 pub(super) struct Post {
@@ -149,10 +151,9 @@ impl ServerActor {
         }
         let mut asked = match opening {
             Opening::Asked(asked) => asked,
-            Opening::Wait(_) if self.interrupt.is_set() => {
-                return self.end(now, StopReason::Interrupted);
-            }
             Opening::Wait(until) => {
+                // It may take long until there is more to tell.
+                self.send_rows();
                 let clients = self.server.can_be_asked();
                 debug!(virtual_seconds = now.seconds(), clients, "too few clients: waiting");
                 match until {
@@ -225,6 +226,15 @@ impl ServerActor {
         }
     }
 
+    /// On the wall clock the server may sleep for long: looks now and then whether it should end, and tells
+    /// what happened since.
+    fn look_up(&mut self, ctx: &mut Context<Self>) {
+        self.watch(ctx, |me, _| {
+            me.send_rows();
+            Ok(())
+        });
+    }
+
     /// Whether so many in a row were lost at the instant at which they were asked that it will go on
     /// like this, and time would stand still for ever.
     fn nobody_is_reached(&mut self, row: &ClientRow) -> bool {
@@ -263,6 +273,9 @@ impl Actor for ServerActor {
             ctx.spawn(sleep.into_actor(self).map(move |(), me, ctx| {
                 me.watch(ctx, |me, ctx| me.time_is_up(at, ctx));
             }));
+        }
+        if self.clock.is_wall() {
+            ctx.run_interval(LOOK_UP, |me, ctx| me.look_up(ctx));
         }
         self.watch(ctx, |me, ctx| {
             if let Some(metrics) = me.server.begin()? {

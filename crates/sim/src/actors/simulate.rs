@@ -2,7 +2,7 @@
 
 use super::ending::{Ending, RunError};
 use super::recorder::Recorder;
-use super::server::{Checkpoints, Leave, Post, ServerActor, TakeModel};
+use super::server::{Checkpoints, Post, ServerActor, TakeModel};
 use crate::client::ClientSide;
 use crate::clock::{self, Clock, SimTime};
 use crate::observer::Observer;
@@ -11,10 +11,6 @@ use crate::server::Server;
 use crate::train::Interrupt;
 use actix::prelude::*;
 use std::rc::Rc;
-use std::time::Duration;
-
-/// How often a run on the wall clock looks whether it should end.
-const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 /// Which clock drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,19 +67,6 @@ fn runtime(clock_mode: ClockMode) -> std::io::Result<tokio::runtime::Runtime> {
     builder.build()
 }
 
-/// On the wall clock nothing may happen for a while: looks by itself whether the run should end. In virtual
-/// time something always happens next.
-async fn leave_on_the_wall(asked: &Interrupt, server: &Addr<ServerActor>, clock_mode: ClockMode) {
-    let ClockMode::Wall(_) = clock_mode else {
-        return std::future::pending().await;
-    };
-    while !asked.is_set() {
-        tokio::time::sleep(LOOKS_EVERY).await;
-    }
-    server.do_send(Leave);
-    std::future::pending().await
-}
-
 async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     let Simulation { seed, mut server, client_side, observers, clock_mode, stop_time, .. } =
         simulation;
@@ -101,14 +84,12 @@ async fn drive(simulation: Simulation) -> Result<Finished, RunError> {
     clock.reserve(client_side.fleet.devices.len() + 2);
     let ending = Rc::new(Ending::new(seed));
     let recorder = Rc::new(Recorder::start(observers, ending.clone())?);
-    let asked = interrupt.clone();
     let post = Post { ending: ending.clone(), recorder: recorder.clone(), interrupt, checkpoints };
     let server = ServerActor::new(server, client_side, clock.clone(), post, stop_time).start();
     let stalled = tokio::select! {
         biased;
         () = ending.wait() => false,
         () = clock.stalled() => true,
-        () = leave_on_the_wall(&asked, &server, clock_mode) => false,
     };
     let (parameters, round) = server.send(TakeModel).await.unwrap_or_default();
     if stalled {

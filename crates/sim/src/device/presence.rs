@@ -12,6 +12,7 @@ use super::speed_profile::TraceCursor;
 use super::trace_store::TraceStore;
 use crate::clock::{SimTime, Span};
 use recorded::{next_loss, recorded};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -121,6 +122,10 @@ pub struct Presence {
     remaining: usize,
     varies: bool,
     now: SimTime,
+    /// How often the script took clients away or gave them back.
+    turned: u64,
+    /// How many that come and go by fixed periods are there together at most, once somebody asked.
+    most_periodic: OnceCell<usize>,
 }
 
 impl Presence {
@@ -154,6 +159,8 @@ impl Presence {
             remaining: clients.len(),
             varies: laws.iter().any(Coming::varies),
             now: SimTime::ZERO,
+            turned: 0,
+            most_periodic: OnceCell::new(),
             seed,
             laws,
             clients,
@@ -187,6 +194,7 @@ impl Presence {
     /// A client is gone for good, now.
     pub fn remove(&mut self, client: u32, changed: &mut dyn FnMut(AvailabilityChange)) {
         self.varies = true;
+        self.turned += 1;
         let state = self.clients[client as usize];
         let (absences, gone) = (state.absences + 1, state.gone + 1);
         self.remaining -= usize::from(gone == 1);
@@ -243,6 +251,18 @@ impl Presence {
     /// The moment it has moved on to.
     pub fn now(&self) -> SimTime {
         self.now
+    }
+
+    /// How often the script took clients away or gave them back: what was learned by looking ahead
+    /// holds while this stays the same.
+    pub fn turned(&self) -> u64 {
+        self.turned
+    }
+
+    /// Whether a client may be here at some time from now on, as far as that is known.
+    pub fn may_be_here(&self, client: u32) -> bool {
+        let ClientState { gone, cursor, .. } = self.clients[client as usize];
+        gone == 0 && (cursor.there() || cursor.until() < SimTime::NEVER)
     }
 
     /// Whether clients may come and go, rather than only lose what they are doing.
@@ -320,6 +340,7 @@ impl Presence {
     }
 
     fn turn(&mut self, index: usize, begins: bool, changed: &mut dyn FnMut(AvailabilityChange)) {
+        self.turned += 1;
         let Absence { whom, until, .. } = self.absences[index].clone();
         let for_good = until == SimTime::NEVER;
         for client in (0..self.clients.len() as u32).filter(|client| whom.has(*client)) {

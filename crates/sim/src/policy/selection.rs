@@ -56,6 +56,10 @@ pub struct Selection {
     ties: Ties,
     /// Where the draw is over all clients: all of them, as if they were available.
     all: Option<Columns>,
+    /// Who was drawn from all of them the last time, and in which round.
+    drawn: (u64, Vec<Asked>),
+    /// Whether the time before it was the same.
+    is_settled: bool,
 }
 
 impl Selection {
@@ -78,7 +82,15 @@ impl Selection {
             participation: config.rule.participation,
             ties: config.close.character().ties,
             all,
+            drawn: (0, Vec::new()),
+            is_settled: false,
         }
+    }
+
+    /// Where the draw is over all clients, and was the same the last two times for one round: who was
+    /// drawn. It will not change while the round waits.
+    pub fn settled_draw(&self) -> Option<&[Asked]> {
+        self.is_settled.then_some(&self.drawn.1)
     }
 
     /// What the selector looks at.
@@ -106,8 +118,11 @@ impl Selection {
         };
         let asked = self.choose(round, now, self.wanted, &all);
         self.all = Some(all);
-        let mut asked = asked?;
-        asked.retain(|asked| columns.is_available(asked.client));
+        let drawn = (round, asked?);
+        let asked: Vec<Asked> =
+            drawn.1.iter().filter(|asked| columns.is_available(asked.client)).copied().collect();
+        self.is_settled = asked.is_empty() && drawn == self.drawn;
+        self.drawn = drawn;
         Ok(asked)
     }
 

@@ -40,10 +40,33 @@ pub struct Attendance {
     away: Vec<Span>,
     /// How long each client has been away by the end of a run that ends because nobody will come.
     today: Option<Vec<Span>>,
+    /// What looking ahead has shown so far, while enough clients are waited for.
+    lookout: Option<Lookout>,
     /// Comings and goings that somebody wants to know of.
     log: Option<AvailabilityLog>,
     classes: Arc<[u16]>,
     accounts: Vec<Account>,
+}
+
+/// A wait for clients, as far as it was looked ahead. It goes on where it was when the run was given a
+/// chance to be interrupted.
+struct Lookout {
+    wanted: usize,
+    /// [`Presence::turned`] when it began; what the script does makes it begin again.
+    turned: u64,
+    /// From when on everything happens again, if it does.
+    again: Option<SimTime>,
+    /// The most clients that were there together.
+    most: usize,
+}
+
+/// How many clients are there at best, as far as that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AtBest {
+    /// Never more than these at once.
+    Together(usize),
+    /// At random, so many on average.
+    Usually(f64),
 }
 
 /// Who came and went when.
@@ -83,6 +106,7 @@ impl Attendance {
             columns,
             away: if presence.is_some() { vec![Span::ZERO; clients] } else { Vec::new() },
             today: None,
+            lookout: None,
             log: None,
             accounts: vec![Account::default(); kinds],
             presence,
@@ -120,8 +144,9 @@ impl Attendance {
     /// Moves on to the first moment at which `wanted` can be asked, but not past `horizon`. For when
     /// nobody is on the way, so that nothing else happens meanwhile.
     pub fn advance_until(&mut self, wanted: usize, horizon: SimTime) -> Ahead {
-        let hopeless = self.presence.as_ref().is_some_and(|presence| presence.is_hopeless(wanted));
-        if hopeless && horizon == SimTime::NEVER {
+        let is_open_ended = horizon == SimTime::NEVER;
+        let hopeless = |presence: &Presence| presence.is_hopeless(wanted, presence.not_random());
+        if is_open_ended && self.presence.as_ref().is_some_and(hopeless) {
             return Ahead::Never;
         }
         // If they never come the run is over before all of this: its accounts are of today.
@@ -129,7 +154,6 @@ impl Attendance {
             let clients = 0..self.free_since.len() as u32;
             clients.map(|client| presence.away(client)).collect()
         });
-        let mut repeats = None;
         for _ in 0..AT_ONCE {
             let Some(next) = self.next_change().filter(|_| self.may_come()) else {
                 let some = self.candidates() > 0;
@@ -139,21 +163,59 @@ impl Attendance {
             if next > horizon {
                 return Ahead::Later(next);
             }
-            if repeats.is_none() {
-                let period = self.presence.as_ref().and_then(Presence::repeats_after);
-                repeats = Some(period.and_then(|period| self.now().after(period).ok()));
-            }
             // Where all of it happens again, nothing new is to be expected.
-            if horizon == SimTime::NEVER && repeats.flatten().is_some_and(|again| next > again) {
+            let again = self.look_out(wanted);
+            if is_open_ended && again.is_some_and(|again| next > again) {
                 self.today = today;
                 return Ahead::Never;
             }
             self.advance(next);
             if self.candidates() >= wanted {
+                self.lookout = None;
                 return Ahead::Enough(next);
             }
         }
+        // Not found soon: that is worth a closer look.
+        let hopeless = |presence: &Presence| {
+            let most = presence.most_not_random();
+            presence.is_hopeless(wanted, most.min(presence.not_random()))
+        };
+        if is_open_ended && self.presence.as_ref().is_some_and(hopeless) {
+            self.today = today;
+            return Ahead::Never;
+        }
         Ahead::Later(self.now())
+    }
+
+    /// Notes how many are there while `wanted` are waited for; from when on everything happens again.
+    fn look_out(&mut self, wanted: usize) -> Option<SimTime> {
+        let turned = self.presence.as_ref().map_or(0, Presence::turned);
+        let here = self.candidates();
+        let is_known = |known: &Lookout| known.wanted == wanted && known.turned == turned;
+        if !self.lookout.as_ref().is_some_and(is_known) {
+            let period = self.presence.as_ref().and_then(Presence::repeats_after);
+            let again = period.and_then(|period| self.now().after(period).ok());
+            self.lookout = Some(Lookout { wanted, turned, again, most: here });
+        }
+        let lookout = self.lookout.as_mut()?;
+        lookout.most = lookout.most.max(here);
+        lookout.again
+    }
+
+    /// How many clients are there at best: for when enough never are.
+    pub fn at_best(&self) -> AtBest {
+        let presence = self.presence.as_ref();
+        match (&self.lookout, presence) {
+            (Some(Lookout { most, again: Some(_), .. }), _) => AtBest::Together(*most),
+            (_, Some(presence)) if presence.not_random() == presence.remaining() => {
+                AtBest::Together(match self.lookout {
+                    None => self.candidates(),
+                    Some(_) => presence.most_not_random(),
+                })
+            }
+            (_, Some(presence)) => AtBest::Usually(presence.usually_here()),
+            (_, None) => AtBest::Together(self.candidates()),
+        }
     }
 
     /// The moment it has moved on to.
@@ -164,6 +226,12 @@ impl Attendance {
     /// Clients that have not left for good, as far as is known.
     pub fn remaining(&self) -> usize {
         self.presence.as_ref().map_or(self.free_since.len(), Presence::remaining)
+    }
+
+    /// Whether a client is on its way, or may be here at some time.
+    pub fn may_be_asked(&self, client: u32) -> bool {
+        let comes = |presence: &Presence| presence.may_be_here(client);
+        self.is_on_the_way(client) || self.presence.as_ref().is_none_or(comes)
     }
 
     /// Some are away for a while; its number, for [`Attendance::end`].
@@ -305,7 +373,8 @@ impl Attendance {
             None => presence.away(client),
         };
         let before = std::mem::replace(&mut self.away[client as usize], away);
-        let offline = away.nanos() - before.nanos();
+        // Who waits for clients looks ahead. A wait that is interrupted ends before what was seen there.
+        let offline = (away.nanos() - before.nanos()).min(all.nanos());
         (Span::from_nanos(all.nanos() - offline), Span::from_nanos(offline))
     }
 }

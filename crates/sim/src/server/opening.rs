@@ -1,6 +1,6 @@
 //! When a round opens and who is asked; what the server does when too few clients are there.
 
-use super::{Ahead, Opening, Server, ServerError};
+use super::{Ahead, AtBest, Opening, Server, ServerError};
 use crate::clock::{SimTime, Span, TimeOverflow};
 use crate::participation::{Round, RoundNumbers};
 use crate::policy::{Asked, Late, Opened, Partial, RoundOpened};
@@ -25,7 +25,14 @@ impl Server {
             if asked.is_empty() {
                 // Unbiased participation draws from all clients, and no client that was drawn can be asked:
                 // the round opens when one of them can.
-                return Ok(self.wait(now, attendance.next_change()));
+                let until = attendance.next_change();
+                let never = |drawn: &[Asked]| {
+                    !drawn.iter().any(|asked| attendance.may_be_asked(asked.client))
+                };
+                if self.selection.settled_draw().is_some_and(never) {
+                    return Ok(Opening::Nobody);
+                }
+                return Ok(self.wait(now, until));
             }
             asked
         };
@@ -153,6 +160,16 @@ impl Server {
         // A round that closes by itself is followed by another, which may bring clients.
         let more = self.wake.is_some() && self.schedule.brings_clients();
         nobody && for_good && !more && self.is_asynchronous()
+    }
+
+    /// How many clients are there at best, where enough for a round never are.
+    pub fn at_best(&self) -> AtBest {
+        self.attendance.at_best()
+    }
+
+    /// Clients that a round waits for.
+    pub fn needed(&self) -> usize {
+        self.selection.needed()
     }
 
     /// Whether clients are not always there.

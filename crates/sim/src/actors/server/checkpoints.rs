@@ -67,20 +67,6 @@ impl ServerActor {
     }
 }
 
-/// The run should end, though nothing happens for a while.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(in crate::actors) struct Leave;
-
-impl Handler<Leave> for ServerActor {
-    type Result = ();
-
-    fn handle(&mut self, _: Leave, ctx: &mut Context<Self>) {
-        // Whatever is handled now, the interrupt is seen first.
-        self.watch(ctx, |_, _| Ok(()));
-    }
-}
-
 impl Handler<BeginTraining> for ClientActor {
     type Result = ();
 

@@ -28,8 +28,7 @@ impl ServerActor {
         );
         self.send_rows();
         self.recorder.tell(Happened::Closed(row));
-        let interrupted = || self.interrupt.is_set().then_some(StopReason::Interrupted);
-        match ends.or_else(interrupted) {
+        match ends {
             Some(reason) => self.end(now, reason)?,
             // Others may arrive at this very instant. They are too late for this round, but must not
             // be passed over in the next.
