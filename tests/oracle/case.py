@@ -1,5 +1,6 @@
 """One case: run by the program, predicted by the oracle, compared."""
 
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -32,14 +33,25 @@ def write(number, folder):
 
 
 def run(program, scenario, out):
-    """Runs a scenario. One that is refused or fails is wrong."""
+    """Runs a scenario: whether it was. One whose first round never opens is refused; one that ends early fails."""
     command = [program, "--quiet", "run", scenario, "--threads", "1", "--out", out, "--force"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         raise Wrong(f"the program was not over after {LIMIT} s") from None
+    if done.returncode == 2 and "would wait for ever" in done.stderr:
+        return False
+    if done.returncode == 1 and "ended early" in done.stdout:
+        return True
     if done.returncode != 0:
         raise Wrong(f"exit code {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
+    return True
+
+
+def refused(found):
+    """The program says that no round will ever open."""
+    rounds = len(found.rows)
+    return f"refused, though {rounds} rounds are made" if rounds or found.stopped_by != "deserted" else None
 
 
 def check(program, number, folder=None, spoil=None):
@@ -49,7 +61,8 @@ def check(program, number, folder=None, spoil=None):
         path, text = write(number, folder)
         out = folder / f"case-{number}"
         try:
-            run(program, path, out)
+            if not run(program, path, out):
+                return refused(predict(text, folder, os.devnull, 0))
             if spoil:
                 spoil(out)
             slack = SHARED if "\nserver_" in text else 0

@@ -79,9 +79,8 @@ class FixedFleet:
             rows = draws.whole(2, 5)
             for row in range(rows):
                 some = [value(column) if row == 0 or draws.chance(0.6) else "" for column in columns]
-                # Before something was said nothing can be lost. Of who is away for good by its recording the
-                # program does not think as of one that left: the server waits until all others are free.
-                if row in (0, rows - 1) and columns[-1] == "available":
+                # Before something was said nothing can be lost.
+                if row == 0 and columns[-1] == "available":
                     some[-1] = "1"
                 # A row of nothing would be the end.
                 some[0] = some[0] or value(columns[0])

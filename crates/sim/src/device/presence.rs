@@ -94,6 +94,11 @@ impl ClientState {
     fn is_here(&self) -> bool {
         self.absences == 0 && self.cursor.there()
     }
+
+    /// Whether it will never be here again: it left, or its recording ends with it away.
+    fn is_gone(&self) -> bool {
+        self.gone > 0 || (!self.cursor.there() && self.cursor.until() == SimTime::NEVER)
+    }
 }
 
 /// Somebody came or went.
@@ -156,7 +161,7 @@ impl Presence {
             here: clients.iter().filter(|client| client.is_here()).count(),
             absences: Vec::new(),
             turns: BinaryHeap::new(),
-            remaining: clients.len(),
+            remaining: clients.iter().filter(|client| !client.is_gone()).count(),
             varies: laws.iter().any(Coming::varies),
             now: SimTime::ZERO,
             turned: 0,
@@ -197,7 +202,6 @@ impl Presence {
         self.turned += 1;
         let state = self.clients[client as usize];
         let (absences, gone) = (state.absences + 1, state.gone + 1);
-        self.remaining -= usize::from(gone == 1);
         self.set(client, ClientState { absences, gone, ..state }, changed);
     }
 
@@ -348,10 +352,8 @@ impl Presence {
             let (mut absences, mut gone) = (state.absences, state.gone);
             if begins {
                 (absences, gone) = (absences + 1, gone + u16::from(for_good));
-                self.remaining -= usize::from(for_good && gone == 1);
             } else {
                 (absences, gone) = (absences - 1, gone - u16::from(for_good));
-                self.remaining += usize::from(for_good && gone == 0);
             }
             let returns = state.absences > 0 && absences == 0;
             let cursor = if returns { self.caught_up(client) } else { state.cursor };
@@ -395,6 +397,11 @@ impl Presence {
     ) {
         let before = self.clients[client as usize].is_here();
         let here = next.is_here();
+        match (self.clients[client as usize].is_gone(), next.is_gone()) {
+            (false, true) => self.remaining -= 1,
+            (true, false) => self.remaining += 1,
+            _ => {}
+        }
         if before != here {
             if here {
                 next.away =

@@ -151,3 +151,18 @@ fn what_a_client_does_next_is_told_until_it_comes() {
     assert_eq!(next(1, 0), [(3, false)], "it goes for good");
     assert_eq!(next(4, 0), []);
 }
+
+/// Who is away when its recording ends has left, as if an event had said so; who begins again has not.
+#[test]
+fn who_is_away_for_good_by_its_recording_does_not_remain() {
+    let trace = trace(&[(0, true), (3, false)], 7);
+    for (period, remaining) in [(0, [2, 2, 1]), (7, [2, 2, 2])] {
+        let trace_cursor = TraceCursor { track: 0, shift: 0, period };
+        let laws = vec![Coming::Recorded(trace.clone()), Coming::Always];
+        let mut presence = Presence::new(1, laws, &[0, 1], &[trace_cursor; 2]);
+        for (now, remaining) in [0, 2, 3].into_iter().zip(remaining) {
+            presence.advance(SimTime::from_nanos(now), &mut |_| {});
+            assert_eq!(presence.remaining(), remaining, "period {period}, at {now}");
+        }
+    }
+}
