@@ -4,8 +4,9 @@
 # make check   what CI runs: formatting, lints, documentation, every test; reports are opened in a
 #              browser, and exports are read by the tools they are for. Fails if a tool is missing:
 #              .ci/setup installs them
-# make torture long tests: 2,000 random scenarios against the oracle of tests/oracle, and random scenarios of
-#              the whole language on 1, 2 and 7 threads; 2 minutes on two cores. SEED=9 for others
+# make torture long tests: 2,000 random scenarios against the oracle of tests/oracle, random scenarios of the
+#              whole language on 1, 2 and 7 threads, and 300 runs that are killed and go on; 5 minutes on two
+#              cores. SEED=9 for others
 # make bench   the speed figures of this machine
 # make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
 #              page: runs/paper/index.html (17 minutes on two cores, once it is built)
@@ -82,6 +83,7 @@ torture:
 	$(CARGO) build --release --locked --quiet
 	python3 tests/oracle/check.py target/release/gruppetto --count 2000 --from $$(($(SEED) * 10000))
 	scripts/same-results threads target/release/gruppetto --seed $(SEED)
+	python3 tests/torture/kills.py target/release/gruppetto --seed $(SEED)
 
 bench:
 	$(CARGO) build --release --locked --quiet

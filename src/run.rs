@@ -35,8 +35,8 @@ use crate::metric::Bound;
 use crate::plugins::{Plugins, RunContext};
 use crate::policy::Target;
 use crate::report::{
-    Detail, FileError, Files, Findings, FolderError, LatencyLog, MOST_RUNS, PageError, RunFolder,
-    TableFile, Timeline, read_latencies, recorded, write_page,
+    CELLS, Detail, FileError, Files, Findings, FolderError, LatencyLog, MOST_RUNS, PageError,
+    RunFolder, TableFile, Timeline, read_latencies, recorded, write_page,
 };
 use crate::resume::{CellsFolder, CheckpointError, FinishedCell};
 use crate::run_files::{OverSeeds, Phases, Status, Summary, VariantSummary};
@@ -184,7 +184,10 @@ pub fn run_with(
     let mut earlier = None;
     if let Some(path) = options.out.as_ref().filter(|_| options.resume) {
         earlier = resumable(path, scenario, options)?;
-        if let Some(complete) = earlier.take_if(|run| run.status == Status::Complete) {
+        // One that was killed while it wrote its last files still has to.
+        let is_over =
+            |run: &mut Summary| run.status == Status::Complete && !path.join(CELLS).exists();
+        if let Some(complete) = earlier.take_if(is_over) {
             return Ok(complete);
         }
     }
@@ -248,8 +251,10 @@ fn resumable(
     }
     let other = |what: String| Error::OtherRun { folder: path.to_owned(), what };
     let summary = Summary::read(path).map_err(|error| other(error.to_string()))?;
-    let text = std::fs::read_to_string(path.join("scenario.toml")).unwrap_or_default();
-    if let Some((now, then)) = first_difference(&scenario.resolved, &text) {
+    // Without it the run was killed before it had anything.
+    let text = std::fs::read_to_string(path.join("scenario.toml")).ok();
+    let difference = text.as_deref().and_then(|text| first_difference(&scenario.resolved, text));
+    if let Some((now, then)) = difference {
         return Err(other(format!(
             "its scenario is another one: `{then}` there is `{now}` now\n  = help: go on with the same \
              scenario and --set as before, or begin anew with --force"
@@ -317,8 +322,6 @@ impl Whole<'_> {
             let one =
                 One { scenario, variant, seed, builder, clock_mode, folder, detail, interrupt };
             info!(variant = variant.name, seed, "run begins");
-            let observers =
-                plugins.observers(&RunContext::new(&variant.name, seed, &variant.plan.stop));
             let checkpoints = match &cells {
                 Some(cells) if !options.timing_only && clock_mode == ClockMode::Virtual => {
                     let resume = if options.resume { cells.resume(number)? } else { None };
@@ -326,6 +329,10 @@ impl Whole<'_> {
                 }
                 _ => None,
             };
+            let resume = checkpoints.as_ref().and_then(|(.., resume)| resume.as_ref());
+            let replayed = resume.map_or(0, |resume| resume.checkpoint.position.rounds);
+            let context = RunContext::new(&variant.name, seed, &variant.plan.stop, replayed);
+            let observers = plugins.observers(&context);
             let drawn = findings.runs.len();
             let result = one.run(&mut files, observers, checkpoints, (summary, findings));
             one.log_end(&result, summary);

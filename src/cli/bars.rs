@@ -17,7 +17,7 @@ const PERIOD: Duration = Duration::from_millis(60);
 pub(super) fn plugins(scenario: &Scenario) -> Plugins {
     let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     let (width, repeats) = (width.min(20), scenario.repeats);
-    Plugins::new().observer(move |&RunContext { variant, seed, stop, .. }| {
+    Plugins::new().observer(move |&RunContext { variant, seed, stop, replayed_rounds, .. }| {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{prefix} {bar:16.cyan/dim} {wide_msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));
@@ -26,7 +26,7 @@ pub(super) fn plugins(scenario: &Scenario) -> Plugins {
         if bar.is_hidden() {
             return None;
         }
-        Some(Box::new(RunProgressBar::new(bar, stop.clone())))
+        Some(Box::new(RunProgressBar::new(bar, stop.clone(), replayed_rounds)))
     })
 }
 
@@ -37,16 +37,19 @@ struct RunProgressBar {
     began: Instant,
     drawn: Option<Instant>,
     rounds: u64,
+    /// Rounds up to which nothing is trained, for they were before.
+    replayed: u64,
     now: SimTime,
     client_rounds: u64,
     metrics: Metrics,
 }
 
 impl RunProgressBar {
-    fn new(bar: ProgressBar, stop: Stop) -> Self {
+    fn new(bar: ProgressBar, stop: Stop, replayed: u64) -> Self {
         let metrics = Metrics::default();
         let (began, drawn, now) = (Instant::now(), None, SimTime::ZERO);
-        RunProgressBar { bar, stop, began, drawn, rounds: 0, now, client_rounds: 0, metrics }
+        let (rounds, client_rounds) = (0, 0);
+        RunProgressBar { bar, stop, began, drawn, rounds, replayed, now, client_rounds, metrics }
     }
 
     /// How much of the run is done, by whichever condition is nearer.
@@ -81,13 +84,20 @@ impl Observer for RunProgressBar {
 
     fn closed(&mut self, round: &RoundRow) -> Result<(), ObserverError> {
         (self.rounds, self.now) = (round.round, round.closed);
+        if self.replayed > 0 && self.rounds >= self.replayed {
+            // From here on it is trained, and takes longer.
+            (self.replayed, self.began, self.client_rounds) = (0, Instant::now(), 0);
+        }
         self.metrics = round.metrics.unwrap_or(self.metrics);
         if self.drawn.is_none_or(|at| at.elapsed() >= PERIOD) {
             self.drawn = Some(Instant::now());
             let done = self.part_done();
             self.bar.set_position((1000.0 * done) as u64);
-            let pace = pace(self.client_rounds, done, self.began.elapsed());
-            self.bar.set_message(format!("{}{pace}", self.message()));
+            let text = match self.replayed {
+                0 => self.message() + &pace(self.client_rounds, done, self.began.elapsed()),
+                all => format!("replaying what was trained before, round {} of {all}", self.rounds),
+            };
+            self.bar.set_message(text);
         }
         Ok(())
     }

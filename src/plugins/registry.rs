@@ -18,11 +18,13 @@ pub struct RunContext<'a> {
     pub seed: u64,
     /// When the run ends.
     pub stop: &'a Stop,
+    /// Rounds that are replayed without training, in a run that is resumed.
+    pub replayed_rounds: u64,
 }
 
 impl<'a> RunContext<'a> {
-    pub(crate) fn new(variant: &'a str, seed: u64, stop: &'a Stop) -> Self {
-        RunContext { variant, seed, stop }
+    pub(crate) fn new(variant: &'a str, seed: u64, stop: &'a Stop, replayed_rounds: u64) -> Self {
+        RunContext { variant, seed, stop, replayed_rounds }
     }
 }
 

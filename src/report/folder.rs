@@ -154,7 +154,9 @@ impl RunFolder {
             names.push(name);
         }
         names.retain(|name| name != LOCK);
-        if names.is_empty() {
+        // Killed while it wrote its very first file, a run leaves nothing else.
+        if names.iter().all(|name| is_partial(name)) {
+            remove_partial(path);
             return Ok(RunFolder::at(path.to_owned(), None, lock, None));
         }
         if !names.iter().any(|name| name == Summary::FILE) {
@@ -178,6 +180,7 @@ impl RunFolder {
     pub fn resume(path: &Path) -> Result<Self, FolderError> {
         put_back(path);
         let lock = FolderLock::take(path)?;
+        remove_partial(path);
         Ok(RunFolder::at(path.to_owned(), None, lock, None))
     }
 
@@ -270,8 +273,21 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 fn is_ours(name: &str) -> bool {
     let model = name.starts_with("model-") && name.ends_with(".safetensors");
-    let partial = name.starts_with('.') && name.ends_with(".partial");
-    OURS.contains(&name) || name == LOCK || name == CELLS || model || partial
+    OURS.contains(&name) || name == LOCK || name == CELLS || model || is_partial(name)
+}
+
+/// A file that was not written to its end.
+fn is_partial(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".partial")
+}
+
+/// Removes what a process that was killed had not written to its end.
+fn remove_partial(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_partial(&entry.file_name().to_string_lossy()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 #[cfg(test)]

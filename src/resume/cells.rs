@@ -58,6 +58,8 @@ pub struct CellsFolder {
     run: RunPath,
     file: Option<File>,
     waiting: Vec<u8>,
+    /// Cells whose checkpoints are of no use once what waits is on the disk.
+    over: Vec<usize>,
     finished: usize,
     synced: Instant,
 }
@@ -65,7 +67,14 @@ pub struct CellsFolder {
 impl CellsFolder {
     /// Of the run in `run`.
     pub fn of(run: RunPath) -> Self {
-        CellsFolder { run, file: None, waiting: Vec::new(), finished: 0, synced: Instant::now() }
+        CellsFolder {
+            run,
+            file: None,
+            waiting: vec![],
+            over: vec![],
+            finished: 0,
+            synced: Instant::now(),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -131,7 +140,7 @@ impl CellsFolder {
             .map_err(|error| self.wrong(error.into()))?;
         self.waiting.push(b'\n');
         self.finished += 1;
-        self.forget(number);
+        self.over.push(number);
         match self.finished <= AT_ONCE || self.synced.elapsed() > TOGETHER {
             true => self.flush(),
             false => Ok(()),
@@ -155,6 +164,9 @@ impl CellsFolder {
         written.map_err(|source| self.wrong(source))?;
         self.waiting.clear();
         self.synced = Instant::now();
+        for cell in std::mem::take(&mut self.over) {
+            self.forget(cell);
+        }
         Ok(())
     }
 
@@ -163,9 +175,11 @@ impl CellsFolder {
         codec::load(&self.folder(cell).get())
     }
 
-    /// A cell is over: its checkpoint is of no use any more.
+    /// A cell is over: its checkpoint is of no use any more. It goes before what it needs.
     fn forget(&self, cell: usize) {
-        let _ = fs::remove_dir_all(self.folder(cell).get());
+        let folder = self.folder(cell).get();
+        let _ = fs::remove_file(folder.join(codec::FILE));
+        let _ = fs::remove_dir_all(folder);
     }
 
     /// The run is complete.
