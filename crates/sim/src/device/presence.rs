@@ -265,8 +265,7 @@ impl Presence {
 
     /// Whether a client may be here at some time from now on, as far as that is known.
     pub fn may_be_here(&self, client: u32) -> bool {
-        let ClientState { gone, cursor, .. } = self.clients[client as usize];
-        gone == 0 && (cursor.there() || cursor.until() < SimTime::NEVER)
+        !self.clients[client as usize].is_gone()
     }
 
     /// Whether clients may come and go, rather than only lose what they are doing.

@@ -63,12 +63,12 @@ impl Presence {
             Coming::OnOff(law) => law.part_on(),
             _ => f64::from(u8::from(state.cursor.there())),
         };
-        self.clients.iter().filter(|state| state.gone == 0).map(part).sum()
+        self.clients.iter().filter(|state| !state.is_gone()).map(part).sum()
     }
 
     /// How many clients are taken as there, whatever they do: those who do not come and go at random.
     pub fn not_random(&self) -> usize {
-        self.clients.iter().filter(|state| state.gone == 0 && !self.is_random(state)).count()
+        self.clients.iter().filter(|state| !state.is_gone() && !self.is_random(state)).count()
     }
 
     /// How many of [`Presence::not_random`] are there together at most. The script only takes clients
