@@ -151,16 +151,20 @@ pub(super) fn save(
     write_tensors(&folder.join(FILE), &tensors, Some(meta))
 }
 
+/// The bytes of a vector.
+pub(super) fn little_endian(values: &[f64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(8 * values.len());
+    values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+    bytes
+}
+
 /// Writes named vectors.
 pub(super) fn write_tensors(
     path: &Path,
     tensors: &[(String, &[f64])],
     meta: Option<String>,
 ) -> Result<(), FileError> {
-    let bytes: Vec<Vec<u8>> = tensors
-        .iter()
-        .map(|(_, values)| values.iter().flat_map(|value| value.to_le_bytes()).collect())
-        .collect();
+    let bytes: Vec<Vec<u8>> = tensors.iter().map(|(_, values)| little_endian(values)).collect();
     let views = tensors.iter().zip(&bytes).map(|((name, values), bytes)| {
         let view = TensorView::new(Dtype::F64, vec![values.len()], bytes);
         (name.as_str(), view.expect("the shape fits the values"))

@@ -226,8 +226,7 @@ impl CheckpointWriter {
         }
         let (mut tensors, mut changed) = (Vec::new(), Vec::new());
         for (whose @ (memory, client), vector) in all {
-            let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
-            let hash = xxh3_64(&bytes);
+            let hash = xxh3_64(&codec::little_endian(vector));
             if self.hashes.get(&whose) != Some(&hash) {
                 tensors.push((codec::vector_name(memory, client), &vector[..]));
                 changed.push((whose, hash));

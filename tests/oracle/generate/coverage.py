@@ -119,7 +119,7 @@ PREDICTED = {
     "participation": FORMS["participation"],
     "optimizer": FORMS["optimizer"],
     "sample": FORMS["sample"],
-    "scheme": each('(?m)^scheme = "VALUE"', ["uniform", "by-size", "round-robin"]),
+    "scheme": each('(?m)^scheme = "VALUE"', ["uniform", "by-size", "round-robin", "oort"]),
     "lr_schedule": FORMS["lr_schedule"],
     "variance_reduction": FORMS["variance_reduction"],
     "compression": ['compression = "fp16"', "fp16 = true, error", r"top_k = [\d.]+ \}", r"top_k = [\d.]+, error"],

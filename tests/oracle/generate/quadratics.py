@@ -172,8 +172,8 @@ class Case:
         few = draws.whole(1, self.clients)
         samples = [None, '"all"', f"{{ clients = {few} }}", "{ fraction = 0.4 }", "{ fraction = 0.75 }"]
         sample = draws.one_of(samples) if sampled else None
-        scheme = draws.one_of(self.schemes(sample))
-        drawn = sampled and scheme != '"round-robin"'
+        scheme = draws.one_of(self.schemes(sample, few))
+        drawn = sampled and scheme in (None, '"uniform"', '"by-size"')
         # Unbiased draws are over all clients: a run may be deserted because those it draws have left, unseen.
         drawn = drawn and not any("leave" in it for it in self.events)
         participations = [None, '"renormalize"', '"inverse-probability"'] + ['"unbiased"'] * drawn
@@ -191,11 +191,14 @@ class Case:
     def late(self):
         return [None, '"drop"', '"next"', '"stale"']
 
-    def schemes(self, sample):
+    def schemes(self, sample, few):
         # Without rounds fewer are busy at first than `concurrency` says: draws of the same client are lost.
         sampled = sample not in (None, '"all"') or self.close == "first"
-        by_size = ['"by-size"'] if sampled else []
-        return [None, '"uniform"', '"round-robin"', *by_size]
+        by_number = ['"by-size"', '"oort"', '"tiers"'] if sampled else []
+        # Every tier must have the clients of a round.
+        tiers = 2 if sample == f"{{ clients = {few} }}" and few <= self.clients // 2 else 1
+        by_number = [it.replace('"tiers"', f"{{ tiers = {{ count = {tiers} }} }}") for it in by_number]
+        return [None, '"uniform"', '"round-robin"', *by_number]
 
     def closing(self):
         draws = self.draws

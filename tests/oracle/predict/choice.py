@@ -22,7 +22,8 @@ class Choice:
         least = count
         if self.scenario.participation == "unbiased":
             least = max(1, self.scenario.asked - (self.scenario.clients - len(free)))
-        if self.scenario.scheme == "by-size":
+        # A tier may have fewer clients that can be asked.
+        if self.scenario.scheme == "by-size" or "tiers" in self.scenario.scheme:
             least = 1
         if not least <= len(clients) <= count:
             raise Illegal(f"round {number} at {now} ns asks {clients}, which is not {count} of {free}")
