@@ -3,7 +3,7 @@
 
 Usage: tests/torture/kills.py PROGRAM [--scenarios N] [--kills K] [--seed S]
 
-N random scenarios of the whole language (30 unless given), each killed K times (10), by SIGKILL at an instant
+N random scenarios of the whole language (70 unless given), each that takes long enough killed K times (10), by SIGKILL at an instant
 drawn from all of the run's time. A third of them is killed again while it goes on. Checkpoints are taken after
 every few events, and every run goes on with 1, 2 or 7 threads. Files must be the same to the byte, but for how
 fast the run was. Exit codes: 0 all passed, 1 something failed, 2 bad usage.
@@ -128,7 +128,7 @@ def arguments():
     shape = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shape, usage=argparse.SUPPRESS)
     parser.add_argument("program")
-    parser.add_argument("--scenarios", type=int, default=30)
+    parser.add_argument("--scenarios", type=int, default=70)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -12,7 +12,7 @@ class Choice:
         """So many of the free clients, and for each what orders it among those asked at the same time."""
         chosen = self.known(free, count)
         if chosen and "first" not in self.scenario.close:
-            return [(client, self.place()) for client in chosen]
+            return [(client, self.place()) for client in sorted(chosen)]
         # Among the first few the order is drawn, whoever is chosen.
         rows = self.given.drawn(number, now, chosen or free, count)
         clients = [int(row["client"]) for row in rows]

@@ -43,7 +43,10 @@ class Stream(Server):
         while True:
             busy = self.world.busy()
             free = [client for client in self.world.present() if client not in busy]
-            if not free or len(busy) >= self.scenario.concurrency:
+            places = self.scenario.concurrency - len(busy)
+            if not free or places <= 0:
                 return
-            for client, order in self.choice.choose(free, 1, self.round, self.world.now):
+            # In turn, all that are missing are asked at once; what is drawn is taken from the run one by one.
+            count = min(places, len(free)) if self.scenario.scheme == "round-robin" else 1
+            for client, order in self.choice.choose(free, count, self.round, self.world.now):
                 self.send(client, order, self.scenario.concurrency)
