@@ -1,6 +1,7 @@
 //! One run of a scenario: a variant with a seed.
 
-use super::{Builder, Built, Error, phases_of, run_name, schedule};
+use super::whole::phases_of;
+use super::{Builder, Built, Error, run_name, schedule};
 use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
