@@ -125,18 +125,14 @@ def event(case, place):
         effects.append(("deadline", f'"{case.span * draws.whole(4, 14) // 9}ns"'))
     if case.devices_change:
         effects += CHANGES
-        # What a client expects of a link that is down the documentation and the program see differently.
-        # When shared links come back, their shares differ by some microseconds.
-        effects += [("network", "0")] if not case.keeps and not case.fleet.links else []
+        # What a client expects of a link that is down, the oracle does not know.
+        effects += [("network", "0")] if not case.keeps else []
         effects += 4 * case.leaving if not case.by_round or case.one_by_one else []
     effect, value = draws.one_of(effects)
     # What a round takes away from clients who are back at the very instant at which it opens is said nowhere.
     takes = effect in ("offline", "leave") or value == "0"
     alike = len(case.fleet.names) < case.clients
-    # With shared links the program does not see a network that changes with a round in the last latency of a
-    # download.
-    unseen = effect == "network" and case.fleet.links
-    if case.by_round and draws.chance(0.6) and not (takes and alike) and not unseen:
+    if case.by_round and draws.chance(0.6) and not (takes and alike):
         when = {"round": 2 + place + 4 * draws.whole(0, max(1, case.rounds // 8))}
     else:
         when = {"at": f'"{case.span * draws.whole(1, 40) // 9 + 3 + place}ns"'}
