@@ -92,7 +92,7 @@ impl RunPath {
     /// There is something that the run can go on from: it takes the place of the one that it replaces.
     pub fn settle(&self) -> Result<(), FolderError> {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(target) = place.replaces.take() else {
+        let Some(target) = place.replaces.clone() else {
             return Ok(());
         };
         let unusable = |source| FolderError::Unusable { path: target.clone(), source };
@@ -100,7 +100,7 @@ impl RunPath {
         if let Some(lock) = &mut place.lock {
             lock.moved_to(&target);
         }
-        (place.now, place._replaced) = (target, None);
+        (place.now, place.replaces, place._replaced) = (target, None, None);
         Ok(())
     }
 }
@@ -114,9 +114,11 @@ fn beside(path: &Path, what: &str) -> PathBuf {
 /// `new` takes the place of `old`; what is in `old` and not ours is kept.
 fn replace(new: &Path, old: &Path) -> io::Result<()> {
     let aside = beside(old, "old");
+    put_back(old);
     let _ = fs::remove_dir_all(&aside);
     fs::rename(old, &aside)?;
-    fs::rename(new, old)?;
+    // If the new one cannot come, the old one stays.
+    fs::rename(new, old).inspect_err(|_| put_back(old))?;
     sync_folder_of(old)?;
     for entry in fs::read_dir(&aside)? {
         let name = entry?.file_name();
@@ -350,6 +352,27 @@ mod tests {
         assert_eq!(names(&path), ["notes.md", "rounds.csv", "summary.json"]);
         fs::remove_file(path.join("summary.json")).unwrap();
         assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Foreign(_))));
+    }
+
+    /// The new run cannot come: the old one is there as before, and nothing is lost by trying again.
+    #[test]
+    fn a_run_that_cannot_take_the_place_leaves_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("a");
+        let folder = RunFolder::create(&path, false).unwrap();
+        folder.write("summary.json", b"{}").unwrap();
+        drop(folder);
+        let new = RunFolder::create(&path, true).unwrap();
+        let (there, elsewhere) = (new.path(), temp.path().join("elsewhere"));
+        fs::rename(&there, &elsewhere).unwrap();
+        for _ in 0..2 {
+            assert!(new.run_path().settle().is_err());
+            assert!(path.join("summary.json").exists());
+        }
+        fs::rename(&elsewhere, &there).unwrap();
+        new.write("summary.json", b"new").unwrap();
+        new.run_path().settle().unwrap();
+        assert_eq!(fs::read(path.join("summary.json")).unwrap(), b"new");
     }
 
     /// Killed between two renames.

@@ -39,7 +39,7 @@ impl FolderLock {
                     return Ok(None);
                 }
             }
-            // Whoever held it may have removed the file since it was opened: then it locks nothing.
+            // The process that held it may have removed the file since it was opened: then it locks nothing.
             if is_there(&file, &path) {
                 let _ = file.set_len(0).and_then(|()| file.write_all(this_process().as_bytes()));
                 return Ok(Some(FolderLock { file, path }));

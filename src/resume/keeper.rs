@@ -47,7 +47,7 @@ pub struct Keeper {
 type Delivery = (Box<Checkpoint>, RunLog, Duration);
 
 impl Keeper {
-    /// Keeps a checkpoint in `folder` every `interval`.
+    /// Keeps a checkpoint of `cell` every `interval`.
     pub fn start(cell: CellPath, interval: Duration) -> Result<Self, FileError> {
         let folder = &*cell.get();
         let at = |source| FileError { path: folder.to_owned(), source };
@@ -123,6 +123,8 @@ impl Drop for Keeper {
 struct CheckpointLog {
     file: File,
     length: u64,
+    /// What could not be written yet: without it, no later checkpoint could be gone on from.
+    pending: String,
 }
 
 impl CheckpointLog {
@@ -132,13 +134,18 @@ impl CheckpointLog {
         let length = codec::log_bytes(folder).unwrap_or(0);
         let file = File::options().create(true).append(true).open(path)?;
         file.set_len(length)?;
-        Ok(CheckpointLog { file, length })
+        Ok(CheckpointLog { file, length, pending: String::new() })
     }
 
     fn add(&mut self, text: &str) -> io::Result<()> {
-        self.file.write_all(text.as_bytes())?;
-        self.length += text.len() as u64;
-        self.file.sync_data()
+        self.pending.push_str(text);
+        // Of an attempt that failed, a part may be there.
+        self.file.set_len(self.length)?;
+        self.file.write_all(self.pending.as_bytes())?;
+        self.file.sync_data()?;
+        self.length += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
     }
 }
 
@@ -266,4 +273,26 @@ fn first_free_file(folder: &Path) -> u64 {
         name.strip_prefix("vectors-")?.strip_suffix(".safetensors")?.parse::<u64>().ok()
     });
     numbers.max().map_or(0, |number| number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a full disk did not take is written with the next entry, and nothing twice.
+    #[test]
+    fn entries_that_could_not_be_written_come_with_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = CheckpointLog::open(folder.path()).unwrap();
+        log.add("n 1\n").unwrap();
+        let path = folder.path().join(codec::LOG);
+        let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap());
+        assert!(log.add("n 2\n").is_err());
+        log.file = writable;
+        // A part of the attempt was on the disk.
+        log.file.write_all(b"n ").unwrap();
+        log.add("n 3\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "n 1\nn 2\nn 3\n");
+        assert_eq!((log.length, log.pending.as_str()), (12, ""));
+    }
 }

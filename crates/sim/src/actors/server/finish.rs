@@ -81,7 +81,7 @@ impl ServerActor {
     }
 
     /// The run is over: calls everybody back, and ends when they have told how far they came. The model
-    /// is measured if it was not; whoever interrupts a run does not wait for that.
+    /// is measured if it was not; that of an interrupted run is not.
     pub(super) fn end(&mut self, now: SimTime, reason: StopReason) -> Result<(), ServerError> {
         if !self.server.is_measured() && reason != StopReason::Interrupted {
             self.measure(now)?;
