@@ -4,9 +4,13 @@
 # make check   what CI runs: formatting, lints, documentation, every test; reports are opened in a
 #              browser, and exports are read by the tools they are for. Fails if a tool is missing:
 #              .ci/setup installs them
-# make torture long tests: 2,000 random scenarios against the oracle of tests/oracle, random scenarios of the
-#              whole language on 1, 2 and 7 threads, and 300 runs that are killed and go on; 5 minutes on two
-#              cores. SEED=9 for others
+# make torture long tests: 2,000 random scenarios against the oracle of tests/oracle; 1,000 of the whole language
+#              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
+#              broken scenarios and 20,000 broken files; about 15 minutes on two cores. SEED=9 for others
+# make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
+#              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/
+# make wheel   the Python package as a wheel, in target/wheels
+# make python  installs it into .venv and runs its tests
 # make bench   the speed figures of this machine
 # make paper   the experiments of the FedNova paper that fit a processor, and some beyond it, as one
 #              page: runs/paper/index.html (17 minutes on two cores, once it is built)
@@ -17,6 +21,8 @@
 #   PYTORCH=0    PyTorch reads models, exports one and replays a run (a Python with torch); part of TORCH
 #   TERMINAL=0   `gruppetto watch` in a real terminal (tmux)
 #   MOUNT=0      disks that run full (Linux: root or user namespaces)
+#   STRACE=0     power cuts at every instant of a run (Linux: strace); `make check` alone
+#   PYTHON=0     the Python package (maturin, pytest and others, in .venv); `make check` alone
 #   BROWSER=0    reports in a browser (Chromium, Playwright); `make check` alone
 #   READERS=0    exports read by TensorBoard, Arrow and HdrHistogram; `make check` alone
 
@@ -37,8 +43,12 @@ endif
 
 # Where `make torture` begins.
 SEED ?= 1
+# How long `make fuzz` searches, for each target.
+SECONDS ?= 60
+# What a reader may take for one file: seconds, and megabytes.
+FUZZ_LIMITS = -timeout=10 -rss_limit_mb=2048 -max_len=65536
 
-.PHONY: demo torch test cargo-test check torture bench paper clean
+.PHONY: demo torch test cargo-test check torture fuzz bench paper clean wheel python
 
 demo:
 	$(CARGO) build --release --locked
@@ -72,6 +82,12 @@ ifneq ($(PYTORCH),0)
 	$$(scripts/check-tools where pytorch) tests/oracle/check.py target/debug/gruppetto --torch
 endif
 endif
+ifneq ($(STRACE),0)
+	python3 tests/power_cut/check.py target/debug/gruppetto
+endif
+ifneq ($(PYTHON),0)
+	$(MAKE) --no-print-directory python
+endif
 ifneq ($(BROWSER),0)
 	scripts/check-report target/debug/gruppetto
 endif
@@ -82,8 +98,38 @@ endif
 torture:
 	$(CARGO) build --release --locked --quiet
 	python3 tests/oracle/check.py target/release/gruppetto --count 2000 --from $$(($(SEED) * 10000))
-	scripts/same-results threads target/release/gruppetto --seed $(SEED)
+	scripts/same-results threads target/release/gruppetto --seed $(SEED) --count 1000 --twice
 	python3 tests/torture/kills.py target/release/gruppetto --seed $(SEED)
+	python3 tests/torture/scenarios.py target/release/gruppetto --seed $(SEED)
+	python3 tests/torture/files.py target/release/gruppetto --seed $(SEED)
+
+# cargo-fuzz asks for flags of an unstable compiler; the stable one has them too.
+fuzz: export RUSTC_BOOTSTRAP = 1
+fuzz:
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-fuzz
+	$(CARGO) build --release --locked --quiet
+	python3 tests/torture/seeds.py target/release/gruppetto fuzz/corpus
+	$(CARGO) fuzz build -s none
+	@failed=; for target in $$($(CARGO) fuzz list); do \
+		echo "fuzzing $$target for $(SECONDS) s"; \
+		$(CARGO) fuzz run -s none $$target -- -max_total_time=$(SECONDS) $(FUZZ_LIMITS) -verbosity=0 \
+			-print_final_stats=1 || failed="$$failed $$target"; \
+	done; \
+	test -z "$$failed" || { echo "inputs that failed are in fuzz/artifacts:$$failed"; exit 1; }
+
+# What the package is built and tested with.
+.venv/bin/maturin: python/tests/requirements.txt
+	python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
+	touch $@
+
+wheel: .venv/bin/maturin
+	.venv/bin/maturin build --release --locked --quiet --out target/wheels
+
+python: wheel
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider python/tests
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs gruppetto
 
 bench:
 	$(CARGO) build --release --locked --quiet

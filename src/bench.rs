@@ -5,6 +5,7 @@
 //! rows not written, a step with momentum against one without. Absolute rates are for orientation.
 
 mod aggregate;
+mod checkpoints;
 mod compress;
 mod devices;
 mod engine;
@@ -34,6 +35,8 @@ pub enum BenchPart {
     Kernel,
     /// A whole run with training, workers, and what writing it down costs
     Run,
+    /// What checkpoints cost
+    Checkpoints,
     /// Actors and clock without training
     Engine,
     /// Traces, availability and shared links
@@ -90,6 +93,9 @@ pub fn bench(
     }
     if wanted(BenchPart::Run) {
         show(whole_run::figures(extent)?);
+    }
+    if wanted(BenchPart::Checkpoints) {
+        show(checkpoints::figures(extent)?);
     }
     if wanted(BenchPart::Engine) {
         show(engine::figures(extent)?);

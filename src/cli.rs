@@ -25,7 +25,6 @@ use crate::scenario::Scenario;
 use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
 use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 
 /// Something went wrong while running.
 const FAILED: u8 = 1;
@@ -36,6 +35,21 @@ const NOT_MET: u8 = 3;
 
 /// The user ended it: as shells say it of a program that Ctrl-C ends.
 const INTERRUPTED: u8 = 130;
+
+/// How a command ended, as shells are told. The standard library's own cannot be looked into, and Python has to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitCode(pub u8);
+
+impl ExitCode {
+    /// It did what it was asked.
+    pub const SUCCESS: ExitCode = ExitCode(0);
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> Self {
+        ExitCode(code)
+    }
+}
 
 /// Does what the command line says.
 pub fn main(arguments: Arguments) -> ExitCode {
@@ -120,7 +134,7 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
             Problem::failed(format!("{error}{kept}"))
         }
     })?;
-    let exported = match &options.out {
+    let exported = match &summary.folder {
         Some(out) => arguments.exports.write(out)?,
         None => String::new(),
     };
@@ -132,11 +146,21 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
         if interrupt.is_set() {
             let all = scenario.variants.len() * scenario.repeats as usize;
             let made = summary.variants.len();
+            let goes_on = match (&summary.folder, summary.wall_clock) {
+                (Some(_), false) => "; --resume goes on",
+                _ => "",
+            };
             text.push_str(&format!(
-                "interrupted in run {made} of {all}; nothing was judged; --resume goes on\n"
+                "interrupted in run {made} of {all}; nothing was judged{goes_on}\n"
             ));
         }
-        if let Some(out) = &options.out {
+        if let (Some(out), None) = (&options.out, &summary.folder) {
+            text.push_str(&format!(
+                "the earlier run in {} is kept, and nothing of this one: it had no checkpoint yet\n",
+                out.display()
+            ));
+        }
+        if let Some(out) = &summary.folder {
             text.push_str(&format!("written to {0}; see {0}/report.html\n", out.display()));
             text.push_str(&exported);
         }

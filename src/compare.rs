@@ -13,30 +13,25 @@ pub use entry::ComparedVariant;
 pub use likeness::Difference;
 pub use table::{csv, text};
 
-use crate::run_files::{ReadError, Status, Summary, read_file};
+use crate::resume::RunSoFar;
+use crate::run_files::{ReadError, Summary};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A run that is compared with others, as its folder has it.
 pub struct ComparedRun {
-    /// The folder, as the user wrote it.
-    pub folder: PathBuf,
-    summary: Summary,
+    /// The run, as far as it came.
+    pub so_far: RunSoFar,
     scenario: Value,
 }
 
 impl ComparedRun {
     /// Reads the folder of a run.
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
-        let summary = Summary::read(folder)?;
-        let scenario = likeness::plain(&read_file(folder, "scenario.toml")?)
+        let so_far = RunSoFar::read(folder)?;
+        let scenario = likeness::plain(&so_far.summary.read_scenario(folder)?)
             .map_err(|what| ReadError::broken(folder.join("scenario.toml"), what))?;
-        Ok(ComparedRun { folder: folder.into(), summary, scenario })
-    }
-
-    /// Whether everything that was asked for is there.
-    pub fn is_complete(&self) -> bool {
-        self.summary.status == Status::Complete
+        Ok(ComparedRun { so_far, scenario })
     }
 
     /// What makes two runs incomparable: another task, other data, other seeds.
@@ -46,7 +41,7 @@ impl ComparedRun {
 
     /// Its variants, each over all its seeds. The run is called `name`.
     pub fn entries(&self, name: &str) -> Vec<ComparedVariant> {
-        let Summary { over_seeds, variants, .. } = &self.summary;
+        let Summary { over_seeds, variants, .. } = &self.so_far.summary;
         over_seeds.iter().map(|variant| ComparedVariant::of(name, variant, variants)).collect()
     }
 }

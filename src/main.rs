@@ -10,5 +10,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    cli::main(Arguments::parse())
+    ExitCode::from(cli::main(Arguments::parse()).0)
 }

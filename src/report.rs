@@ -5,6 +5,7 @@
 //! counts, a digest. Rows go straight to their files as they happen. A run folder says from its
 //! first moment that it is incomplete, and stops saying so only when everything is written.
 
+mod durable;
 mod findings;
 mod folder;
 mod latency_hlog;
@@ -13,18 +14,23 @@ mod lock;
 mod page;
 mod recorded;
 mod row_file;
+mod successor;
 mod tensors;
 mod terminal;
 mod timeline;
 
+pub use durable::write_whole;
+pub(crate) use durable::{create_folder, sync_folder, write_whole_by};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub(crate) use folder::CELLS;
-pub use folder::{FolderError, RunFolder, RunPath, write_whole};
+pub use folder::{FolderError, RunFolder, RunPath};
 pub use latency_hlog::{LatencyLog, latency_lines, read_latencies};
 pub use ledger::{FileLengths, Files, Ledger};
-pub use page::{PageError, write_page};
+pub use lock::holder;
+pub use page::{PageRun, write_page};
 pub use recorded::recorded;
-pub use row_file::{FileError, RowFile, TableFile};
+pub use row_file::{FileError, RowFile, TableFile, TableLength};
+pub(crate) use successor::{is_of_cells, put_back};
 pub use tensors::{LoadError, load_tensors, save_tensors};
 pub use terminal::{TextStyle, number, results, wrapped};
 pub use timeline::Timeline;

@@ -8,8 +8,10 @@ mod estimate;
 mod evaluation;
 mod expect;
 mod first_round;
+mod inputs;
 mod one;
 mod preflight;
+mod processor;
 mod recording;
 mod resuming;
 mod schedule;
@@ -35,20 +37,20 @@ use crate::actors::{ClockMode, Interrupt, RunError};
 use crate::metric::Bound;
 use crate::plugins::Plugins;
 use crate::policy::Target;
-use crate::report::{
-    CELLS, FileError, Findings, FolderError, MOST_RUNS, PageError, RunFolder, write_page,
-};
-use crate::resume::{CellsFolder, CheckpointError};
-use crate::run_files::{OverSeeds, Status, Summary};
+use crate::report::{FileError, Findings, FolderError, MOST_RUNS, RunFolder, write_page};
+use crate::resume::{CellsFolder, CheckpointError, RunSoFar};
+use crate::run_files::{FilesSummary, OverSeeds, ReadError, Status, Summary};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
+use inputs::{digest, input_digests, scenario_digest};
+use processor::{other_processor, processor};
 use resuming::resumable;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
-use whole::Whole;
-use xxhash_rust::xxh3::xxh3_128;
+use tracing::warn;
+use whole::{LatenciesOverSeeds, Whole};
 
 /// How a scenario is run; what is run is the scenario's to say.
 #[derive(Clone, Debug)]
@@ -100,9 +102,9 @@ pub enum Error {
     /// A file in it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The page about it.
+    /// What it left, read again for its page.
     #[error(transparent)]
-    Page(#[from] PageError),
+    Read(#[from] ReadError),
     /// It cannot go on from what was kept of it.
     #[error(transparent)]
     Resume(#[from] CheckpointError),
@@ -129,7 +131,7 @@ pub enum Error {
 pub struct Run {
     /// What came out.
     pub summary: Summary,
-    /// Where its files are, if any were written.
+    /// Where its files are, if any were written and kept.
     pub folder: Option<PathBuf>,
 }
 
@@ -159,8 +161,8 @@ pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<
         ClockMode::Wall(_) => threads.max(1),
     };
     let build = |plan: &Plan, seed| build(plan, seed, helpers, device);
-    let summary = run_with(scenario, options, plugins, &build)?;
-    Ok(Run { summary, folder: options.out.clone() })
+    let (summary, has_its_place) = run_into(scenario, options, plugins, &build)?;
+    Ok(Run { summary, folder: options.out.clone().filter(|_| has_its_place) })
 }
 
 /// How a run is put together for a plan and a seed.
@@ -173,6 +175,16 @@ pub fn run_with(
     plugins: &Plugins,
     builder: Builder<'_>,
 ) -> Result<Summary, Error> {
+    run_into(scenario, options, plugins, builder).map(|(summary, _)| summary)
+}
+
+/// The same, and whether it has its place: a run that was interrupted before it had anything replaces no other.
+fn run_into(
+    scenario: &Scenario,
+    options: &Options,
+    plugins: &Plugins,
+    builder: Builder<'_>,
+) -> Result<(Summary, bool), Error> {
     let scenario = &*match options.timing_only {
         true => Cow::Borrowed(scenario),
         // What is wrong with a variant is told when it is set up.
@@ -186,29 +198,45 @@ pub fn run_with(
         earlier = resumable(path, scenario, options)?;
         // One that was killed while it wrote its last files still has to.
         let is_over =
-            |run: &mut Summary| run.status == Status::Complete && !path.join(CELLS).exists();
-        if let Some(complete) = earlier.take_if(is_over) {
-            return Ok(complete);
+            |run: &mut Summary| run.status == Status::Complete && CellsFolder::is_removed(path);
+        if let Some(mut complete) = earlier.take_if(is_over) {
+            LatenciesOverSeeds::default().recall(path, &mut complete, scenario.repeats)?;
+            // Killed while it removed it, a run leaves a part of this.
+            CellsFolder::remove(path);
+            return Ok((complete, true));
         }
+    }
+    let then = earlier.as_ref().map_or("", |earlier| earlier.processor.as_str());
+    if let Some(warning) = other_processor(scenario, then).filter(|_| !options.timing_only) {
+        warn!("{warning}");
     }
     let folder = match &options.out {
         Some(path) if earlier.is_some() => Some(RunFolder::resume(path)?),
         Some(path) => Some(RunFolder::create(path, options.force)?),
         None => None,
     };
+    let inputs = input_digests(scenario);
     let mut summary = Summary {
         name: scenario.name.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         status: Status::Incomplete,
         timing_only: options.timing_only,
+        wall_clock: options.clock_mode != ClockMode::Virtual,
         error: None,
-        scenario_digest: format!("{:032x}", xxh3_128(scenario.resolved.as_bytes())),
+        scenario_digest: scenario_digest(scenario, &inputs),
+        inputs,
+        processor: processor(),
+        files: FilesSummary {
+            scenario: Some(digest(scenario.resolved.as_bytes())),
+            ..FilesSummary::default()
+        },
         variants: Vec::new(),
         over_seeds: Vec::new(),
         expect: Vec::new(),
     };
     let mut findings = Findings {
         description: scenario.description.clone(),
+        scenario_digest: summary.scenario_digest.clone(),
         target: scenario.variants.first().and_then(|variant| target(&variant.plan)),
         flags: flags(options),
         ..Findings::default()
@@ -228,35 +256,41 @@ pub fn run_with(
     findings.left_out = runs.saturating_sub(MOST_RUNS);
     let written = match &folder {
         Some(folder) => {
-            settle(folder, &result).and_then(|()| write_all(folder, &summary, &findings))
+            settle(folder, summary.status).and_then(|()| write_all(folder, &summary, &findings))
         }
         None => Ok(()),
     };
     result?;
     written?;
     if let (Some(folder), Status::Complete) = (&folder, summary.status) {
-        CellsFolder::of(folder.run_path()).remove();
+        CellsFolder::remove(&folder.path());
     }
-    Ok(summary)
+    let has_its_place = folder.as_ref().is_none_or(RunFolder::has_its_place);
+    Ok((summary, has_its_place))
 }
 
 fn all_runs(scenario: &Scenario) -> usize {
     scenario.variants.len() * scenario.repeats as usize
 }
 
-/// A run that came to some end takes the place of an earlier one, unless it failed before it had anything.
-fn settle(folder: &RunFolder, result: &Result<(), Error>) -> Result<(), Error> {
-    match result {
-        Err(Error::Build { .. } | Error::File(_)) => Ok(()),
-        _ => Ok(folder.run_path().settle()?),
+/// A run that is complete takes the place of an earlier one, and so does one of which a cell is: with a checkpoint it
+/// has done so before. Any other leaves the earlier one where it is.
+fn settle(folder: &RunFolder, status: Status) -> Result<(), Error> {
+    if status != Status::Complete && CellsFolder::is_removed(&folder.path()) {
+        return Ok(());
     }
+    folder.run_path().settle().inspect_err(|_| folder.keep_beside())?;
+    Ok(())
 }
 
 /// What is written when everything is over, the summary first: it is what counts.
 fn write_all(folder: &RunFolder, summary: &Summary, findings: &Findings) -> Result<(), Error> {
     folder.write_summary(summary)?;
     folder.write_findings(findings)?;
-    Ok(write_page(&[folder.path()], &folder.file("report.html"))?)
+    let mut run = RunSoFar::read(&folder.path())?;
+    // It is this process that holds the folder, and it is done.
+    run.holder = None;
+    Ok(write_page(&[run.page_run()?], &folder.file("report.html"))?)
 }
 
 /// The metric that ends a run, as the page wants it.

@@ -23,6 +23,7 @@ mod columns;
 mod header;
 mod latency;
 mod read_error;
+mod round_line;
 mod rounds_csv;
 mod rows;
 mod summary_json;
@@ -36,9 +37,11 @@ pub use header::{ColumnPlace, Readable, TableHeader, TableLine};
 pub use latency::{Latencies, LatencySummary, Phase, Phases};
 pub(crate) use read_error::MOST_TEXT;
 pub use read_error::{ReadError, read_file};
+pub use round_line::RoundColumns;
 pub use rounds_csv::RoundsCsv;
 pub use rows::{RowsOfRun, TableRows};
 pub use summary_json::{
-    Diverged, ExpectResult, Legs, Losses, OverSeeds, RestSummary, ScheduleSummary, Spread, Status,
-    Summary, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary, Waited,
+    Diverged, ExpectResult, FilesSummary, Legs, Losses, OverSeeds, RestSummary, ScheduleSummary,
+    Spread, Status, Summary, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
+    Waited,
 };

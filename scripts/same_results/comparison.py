@@ -12,10 +12,13 @@ from runs import THREADS, Failed, Run
 
 class Comparison:
     """A program, and what its results are compared with: those of an old program, those that were recorded,
-    or its own on one thread."""
+    or its own on one thread. With itself all files are compared, and every number of threads may be run several
+    `times`. `runs` and `files` count what was compared."""
 
-    def __init__(self, program, old=None, recorded=None):
+    def __init__(self, program, old=None, recorded=None, whole=False, times=1):
         self.program, self.old, self.recorded = program, old, recorded
+        self.whole, self.times = whole, times
+        self.runs = self.files = 0
 
     def of(self, scenarios, folder, jobs):
         """Compares all. Returns the results by scenario, and the names of those that differ or failed."""
@@ -60,20 +63,22 @@ class Comparison:
                 expected, reference = run.results, run.folder
             # What is found, and on which numbers of threads.
             found, on = None, {}
-            for threads in THREADS:
+            for number, threads in enumerate(THREADS * self.times):
                 try:
-                    run = Run(self.program, scenario, threads, folder / str(threads))
+                    run = Run(self.program, scenario, threads, folder / str(number), self.whole)
                 except Failed as failed:
                     on.setdefault(str(failed), []).append(threads)
                     continue
                 found = found or run.results
+                self.runs += 1
+                self.files += sum(map(runs.is_file, run.results))
                 if expected is None:
                     expected, reference = run.results, run.folder
                 for line in differences(expected, run.results, reference and (reference, run.folder)):
                     on.setdefault(line, []).append(threads)
                 if run.folder != reference:
                     shutil.rmtree(run.folder)
-            return found, [f"{on_threads(numbers)}{line}" for line, numbers in on.items()]
+            return found, [f"{on_threads(sorted(set(numbers)))}{line}" for line, numbers in on.items()]
         finally:
             shutil.rmtree(folder)
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from runs import FILES
+from runs import FILES, is_file
 
 
 def differences(expected, found, folders=None):
@@ -17,7 +17,7 @@ def differences(expected, found, folders=None):
             continue
         if key in FILES and folders:
             lines.append(f"{key}: {first_difference(*(folder / key for folder in folders))}")
-        elif key in FILES:
+        elif is_file(key):
             lines.append(f"{key}: SHA-256 was {was}, is {now}")
         else:
             was, now = ("absent" if value is None else value for value in (was, now))

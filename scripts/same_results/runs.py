@@ -1,6 +1,8 @@
 """Running a scenario, and what is kept of a run: its digests and hashes, and where its files are."""
 
 import collections
+import fnmatch
+import gzip
 import hashlib
 import json
 import pathlib
@@ -10,6 +12,9 @@ import subprocess
 THREADS = [1, 2, 7]
 # Files whose bytes are compared.
 FILES = ["rounds.csv", "clients.csv"]
+# Where a program is compared with itself: everything that it leaves but for the page, which holds nothing that
+# the others have not, and how fast the run was.
+MORE_FILES = ["summary.json", "findings.json", "latency.hlog", "timeline.json.gz", "model-*.safetensors"]
 # A program that takes longer is ended: it hangs.
 LIMIT = 600
 
@@ -27,7 +32,7 @@ class Failed(Exception):
 class Run:
     """A finished run: its folder, and `results`, which can be written to a file and compared."""
 
-    def __init__(self, program, scenario, threads, folder):
+    def __init__(self, program, scenario, threads, folder, whole=False):
         self.folder = pathlib.Path(folder)
         command = [program, "--quiet", "run", scenario.path, "--threads", str(threads), "--out", folder]
         code, said = outcome(command)
@@ -46,6 +51,9 @@ class Run:
                 self.results[f"{key} of variant {run['name']}, seed {run['seed']}"] = run[key]
         for file in FILES:
             self.results[file] = file_hash(self.folder / file)
+        for pattern in MORE_FILES if whole else []:
+            for path in sorted(self.folder.glob(pattern)) or [self.folder / pattern]:
+                self.results[path.name] = content_hash(path)
 
 
 def outcome(command):
@@ -87,6 +95,23 @@ def file_hash(path):
         while part := file.read(1 << 20):
             known.update(part)
     return known.hexdigest()
+
+
+def is_file(key):
+    """Whether a result is the hash of a file."""
+    return any(fnmatch.fnmatch(key, pattern) for pattern in FILES + MORE_FILES)
+
+
+def content_hash(path):
+    """SHA-256 of what a file says, without how fast the run was, and unpacked."""
+    if path.name == "summary.json":
+        summary = json.loads(path.read_text())
+        for run in summary["variants"]:
+            run.pop("throughput")
+        return text_hash(json.dumps(summary))
+    if path.suffix == ".gz" and path.exists():
+        return hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest()
+    return file_hash(path)
 
 
 def text_hash(text):

@@ -2,10 +2,10 @@
 
 use super::arguments::ScenarioArguments;
 use super::{Problem, print};
+use crate::cli::ExitCode;
 use crate::run::{calibrate, check_device};
 use crate::train::DeviceChoice;
 use clap::Args;
-use std::process::ExitCode;
 use std::time::Duration;
 
 #[derive(Args)]

@@ -1,12 +1,12 @@
 //! `gruppetto compare`: several runs side by side.
 
+use super::report::note_unfinished;
 use super::{Problem, print, style};
+use crate::cli::ExitCode;
 use crate::compare::{ComparedRun, ComparedVariant, csv, text};
 use crate::report::write_page;
 use clap::Args;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct CompareArguments {
@@ -49,11 +49,10 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<ExitCode, Problem>
     let names = names(runs);
     let entries: Vec<ComparedVariant> =
         compared.iter().zip(&names).flat_map(|(run, name)| run.entries(name)).collect();
-    for run in compared.iter().filter(|run| !run.is_complete()) {
-        let _ = writeln!(std::io::stderr(), "note: {} is not complete", run.folder.display());
-    }
+    compared.iter().for_each(|run| note_unfinished(&run.so_far));
     if let Some(path) = html {
-        write_page(runs, path).map_err(Problem::failed)?;
+        let pages: Result<Vec<_>, _> = compared.iter().map(|run| run.so_far.page_run()).collect();
+        write_page(&pages.map_err(Problem::failed)?, path).map_err(Problem::failed)?;
     }
     match table {
         Some(path) if path == Path::new("-") => {

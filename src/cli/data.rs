@@ -2,10 +2,10 @@
 
 use super::arguments::ScenarioArguments;
 use super::{Problem, print};
+use crate::cli::ExitCode;
 use crate::data::Glyphs;
 use crate::scenario::{Override, Scenario, Variant};
 use clap::{Args, Subcommand};
-use std::process::ExitCode;
 
 /// Terminals are at least as wide as this.
 const WIDTH: usize = 80;
@@ -31,7 +31,7 @@ pub(super) struct InspectDataArguments {
     #[arg(long, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Which variant's data, where variants differ in it [default: the first]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     variant: Option<String>,
     /// Print everything as JSON
     #[arg(long)]

@@ -1,12 +1,14 @@
 //! `gruppetto export`, and the same for a run that has just ended.
 
 use super::{Problem, print};
+use crate::cli::ExitCode;
 #[cfg(feature = "parquet")]
 use crate::export::write_parquet;
 use crate::export::write_tensorboard;
+use crate::run_files::{Status, Summary};
 use clap::Args;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// What a run is exported to.
 #[derive(Args)]
@@ -60,6 +62,13 @@ pub(super) fn export(
         let text = format!("error: export to what?\n  = expected {expected}");
         return Err(Problem::usage(text));
     }
-    print(&exports.write(run)?)?;
+    let summary = Summary::read(run).map_err(Problem::failed)?;
+    let text = exports.write(run)?;
+    if summary.status != Status::Complete {
+        let folder = run.display();
+        let note = format!("note: {folder} is not complete: this is what there is of it");
+        let _ = writeln!(std::io::stderr(), "{note}");
+    }
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,10 @@
 mod detail;
 
 use super::{Problem, print, style};
+use crate::cli::ExitCode;
 use crate::report::{TextStyle, wrapped};
 use crate::scenario::schema::{self, Choice, Key, Table, TableForm};
 use std::fmt::Write;
-use std::process::ExitCode;
 
 /// The scenarios in the repository: name and description, put here when the program is built.
 const SCENARIOS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));

@@ -1,11 +1,11 @@
 //! `gruppetto new`: a scenario to begin with.
 
 use super::{Problem, print};
+use crate::cli::ExitCode;
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 const STARTER: &str = include_str!("starter.toml");
 

@@ -1,10 +1,13 @@
 //! `gruppetto report`: the page about runs that are over.
 
 use super::{Problem, print};
+use crate::cli::ExitCode;
 use crate::report::write_page;
+use crate::resume::RunSoFar;
+use crate::run_files::Status;
 use clap::Args;
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct ReportArguments {
@@ -27,7 +30,32 @@ pub(super) fn report(ReportArguments { runs, out }: &ReportArguments) -> Result<
             return Err(Problem::usage(text));
         }
     };
-    write_page(runs, &out).map_err(Problem::failed)?;
+    let mut pages = Vec::new();
+    for run in runs {
+        let run = RunSoFar::read(run).map_err(Problem::failed)?;
+        note_unfinished(&run);
+        pages.push(run.page_run().map_err(Problem::failed)?);
+    }
+    write_page(&pages, &out).map_err(Problem::failed)?;
     print(&format!("written to {}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says on the standard error that a run is not complete, what is missing and what to do.
+pub(super) fn note_unfinished(run: &RunSoFar) {
+    let folder = run.folder.display();
+    let mut text = match (run.summary.status, &run.summary.error, &run.holder) {
+        (Status::Complete, ..) => return,
+        (_, Some(error), _) => format!("note: {folder} failed: {error}"),
+        (.., Some(holder)) => format!("note: {folder} goes on: {holder} runs it"),
+        (Status::Interrupted, ..) => format!("note: {folder} was interrupted"),
+        _ => format!("note: {folder} was killed before its end"),
+    };
+    for cell in run.unfinished().iter().take(5) {
+        text.push_str(&format!("\n  = {cell} so far"));
+    }
+    if run.holder.is_none() {
+        text.push_str("\n  = help: gruppetto run with --resume goes on where it stopped");
+    }
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -5,6 +5,7 @@ mod record;
 mod synth;
 
 use super::{Problem, print};
+use crate::cli::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use fit::{FitArguments, fit_trace};
@@ -15,7 +16,6 @@ use gruppetto_trace::{
 use record::{RecordArguments, record_run};
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use synth::{SynthArguments, synth};
 
 #[derive(Subcommand)]

@@ -1,12 +1,12 @@
 //! `gruppetto watch`: a run folder as a dashboard.
 
 use super::{Problem, print, style};
+use crate::cli::ExitCode;
 use crate::run_files::ReadError;
 use crate::watch::{Missing, WatchError, snapshot, watch};
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 #[derive(Args)]
 #[command(after_help = "Keys:

@@ -10,6 +10,8 @@ pub struct ComparedVariant {
     pub run: String,
     pub variant: String,
     pub seeds: u64,
+    /// Whether none of them came to its end: the figures are of what there is.
+    pub is_unfinished: bool,
     /// In the order of [`Metric::ALL`].
     pub metrics: Vec<(Metric, Spread)>,
     pub virtual_seconds: Spread,
@@ -24,14 +26,17 @@ pub struct ComparedVariant {
 impl ComparedVariant {
     pub(super) fn of(run: &str, over_seeds: &OverSeeds, runs: &[VariantSummary]) -> Self {
         let metric = |metric: Metric| Some((metric, *over_seeds.metrics.get(metric.name())?));
-        let own: Vec<&VariantSummary> =
-            runs.iter().filter(|run| run.name == over_seeds.name).collect();
+        let own = runs.iter().filter(|run| run.name == over_seeds.name);
+        let (over, rest): (Vec<&VariantSummary>, Vec<_>) = own.partition(|run| run.is_over());
+        let is_unfinished = over.is_empty();
+        let own = if is_unfinished { rest } else { over };
         let times: Option<Vec<f64>> =
             own.iter().map(|run| run.target.and_then(|target| target.virtual_seconds)).collect();
         ComparedVariant {
             run: run.into(),
             variant: over_seeds.name.clone(),
             seeds: own.len() as u64,
+            is_unfinished,
             metrics: Metric::ALL.into_iter().filter_map(metric).collect(),
             virtual_seconds: over_seeds.virtual_seconds,
             rounds: over_seeds.rounds,

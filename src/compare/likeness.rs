@@ -1,6 +1,7 @@
 //! Whether runs learned the same thing from the same data with the same seeds.
 
 use super::ComparedRun;
+use crate::run_files::Status;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -67,12 +68,15 @@ pub(super) fn differences(one: &ComparedRun, other: &ComparedRun) -> Vec<Differe
         let list = |all: BTreeSet<String>| all.into_iter().collect::<Vec<_>>().join(", ");
         found.push(Difference { what: "variants' tasks".into(), values: [list(a), list(b)] });
     }
-    let seeds = [one, other]
-        .map(|run| run.summary.variants.iter().map(|run| run.seed).collect::<BTreeSet<u64>>());
-    if seeds[0] != seeds[1] {
+    let seeds = [one, other].map(|run| {
+        run.so_far.summary.variants.iter().map(|run| run.seed).collect::<BTreeSet<u64>>()
+    });
+    // One that is not complete may have others to come.
+    let complete = [one, other].iter().all(|run| run.so_far.summary.status == Status::Complete);
+    if complete && seeds[0] != seeds[1] {
         found.push(Difference { what: "seeds".into(), values: seeds.map(|seeds| range(&seeds)) });
     }
-    let timing = [one, other].map(|run| run.summary.timing_only);
+    let timing = [one, other].map(|run| run.so_far.summary.timing_only);
     if timing[0] != timing[1] {
         let word = |timing| if timing { "timing only" } else { "trained" }.to_string();
         found.push(Difference { what: "training".into(), values: timing.map(word) });

@@ -24,7 +24,9 @@ pub fn text(entries: &[ComparedVariant], style: TextStyle) -> String {
         true => entry.variant.clone(),
         false => format!("{} {}", entry.run, entry.variant),
     };
-    let labels: Vec<String> = entries.iter().map(|entry| cut(&named(entry))).collect();
+    let mark = |entry: &ComparedVariant| if entry.is_unfinished { " *" } else { "" };
+    let labels: Vec<String> =
+        entries.iter().map(|entry| format!("{}{}", cut(&named(entry)), mark(entry))).collect();
     let label = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(8);
     let mut columns = columns(entries);
     let width = |column: &ComparisonColumn| {
@@ -52,6 +54,9 @@ pub fn text(entries: &[ComparedVariant], style: TextStyle) -> String {
         }
         out.push('\n');
     }
+    if entries.iter().any(|entry| entry.is_unfinished) {
+        let _ = writeln!(out, "{}", style.dim("* did not come to its end: what there is of it"));
+    }
     if columns.len() < all {
         let _ = writeln!(out, "{}", style.dim("there is more: --csv and --html have all of it"));
     }
@@ -66,13 +71,9 @@ pub fn csv(entries: &[ComparedVariant]) -> String {
     for name in ["virtual_seconds", "rounds", "target_seconds", "waste", "chi2", "missing_mass"] {
         out.push_str(&spread(name));
     }
-    out.push('\n');
+    out.push_str(",status\n");
     for entry in entries {
-        let run = match entry.run.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", entry.run.replace('"', "\"\"")),
-            false => entry.run.clone(),
-        };
-        let _ = write!(out, "{run},{},{}", entry.variant, entry.seeds);
+        let _ = write!(out, "{},{},{}", quoted(&entry.run), quoted(&entry.variant), entry.seeds);
         let metrics = Metric::ALL.into_iter().map(|metric| entry.metric(metric));
         let others = [entry.virtual_seconds, entry.rounds].map(Some).into_iter().chain([
             entry.to_target,
@@ -88,9 +89,19 @@ pub fn csv(entries: &[ComparedVariant]) -> String {
                 }
             }
         }
-        out.push('\n');
+        out.push_str(if entry.is_unfinished { ",unfinished\n" } else { ",complete\n" });
     }
     out
+}
+
+/// A name as a cell. Spreadsheets would take one that begins like a formula for one, so it gets an apostrophe.
+fn quoted(name: &str) -> String {
+    let formula = name.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let name = if formula { format!("'{name}") } else { name.to_string() };
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name,
+    }
 }
 
 /// The columns, the most telling first.

@@ -78,6 +78,11 @@ pub trait Task: Any + Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Whether the bits of its results depend on the kind of processor: those of native models do not.
+    fn depends_on_processor(&self) -> bool {
+        false
+    }
+
     /// For a task whose clients have no samples: what there is instead of batches.
     fn without_samples(&self) -> Option<&'static str> {
         None

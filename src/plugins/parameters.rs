@@ -66,6 +66,11 @@ impl Parameters {
         }
     }
 
+    /// The names of those that are given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name.as_str())
+    }
+
     /// The value of a parameter, or `default` if it is not given.
     pub fn get_or<T: FromParameter>(&self, name: &str, default: T) -> Result<T, PluginError> {
         Ok(self.get(name)?.unwrap_or(default))

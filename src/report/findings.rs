@@ -29,6 +29,8 @@ use serde::Serialize;
 #[allow(missing_docs)]
 pub struct Findings {
     pub description: String,
+    /// As in `summary.json`: they belong together.
+    pub scenario_digest: String,
     pub target: Option<serde_json::Value>,
     /// How it was asked for beside its scenario, as arguments.
     pub flags: String,
@@ -36,6 +38,11 @@ pub struct Findings {
     pub runs: Vec<RunFindings>,
     /// Runs that there was no room for.
     pub left_out: usize,
+}
+
+impl Findings {
+    /// The name of the file.
+    pub const FILE: &'static str = "findings.json";
 }
 
 /// How much a run may tell, by how many there are.

@@ -1,13 +1,16 @@
 //! The folder of a run.
 
+use super::durable::{create_folder, write_whole};
 use super::findings::Findings;
 use super::lock::{FolderLock, LOCK};
 use super::row_file::FileError;
+use super::successor::{beside, clear_away, finish_replacing, put_back, replace};
 use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Status, Summary};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::warn;
 
 /// A run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +57,7 @@ const OURS: [&str; 10] = [
     RoundsCsv::FILE,
     ClientsCsv::FILE,
     "latency.hlog",
-    "findings.json",
+    Findings::FILE,
     "timeline.json.gz",
     "rounds.parquet",
     "clients.parquet",
@@ -105,44 +108,12 @@ impl RunPath {
     }
 }
 
-/// The name of a folder beside another one.
-fn beside(path: &Path, what: &str) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{what}"))
-}
-
-/// `new` takes the place of `old`; what is in `old` and not ours is kept.
-fn replace(new: &Path, old: &Path) -> io::Result<()> {
-    let aside = beside(old, "old");
-    put_back(old);
-    let _ = fs::remove_dir_all(&aside);
-    fs::rename(old, &aside)?;
-    // If the new one cannot come, the old one stays.
-    fs::rename(new, old).inspect_err(|_| put_back(old))?;
-    sync_folder_of(old)?;
-    for entry in fs::read_dir(&aside)? {
-        let name = entry?.file_name();
-        if !is_ours(&name.to_string_lossy()) {
-            fs::rename(aside.join(&name), old.join(&name))?;
-        }
-    }
-    fs::remove_dir_all(&aside)
-}
-
-/// A process that died while one run took the place of another may have left the earlier one aside.
-fn put_back(path: &Path) {
-    let aside = beside(path, "old");
-    if !path.exists() && aside.join(Summary::FILE).exists() {
-        let _ = fs::rename(&aside, path);
-    }
-}
-
 impl RunFolder {
     /// Creates the folder, or one beside that of an earlier run if `force` allows to replace it.
     pub fn create(path: &Path, force: bool) -> Result<Self, FolderError> {
         let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
         put_back(path);
-        fs::create_dir_all(path).map_err(unusable)?;
+        create_folder(path).map_err(unusable)?;
         let lock = FolderLock::take(path)?;
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(unusable)? {
@@ -161,19 +132,25 @@ impl RunFolder {
             remove_partial(path);
             return Ok(RunFolder::at(path.to_owned(), None, lock, None));
         }
-        if !names.iter().any(|name| name == Summary::FILE) {
+        // Another program may call a file like that.
+        let Ok(run) = Summary::read(path) else {
             return Err(FolderError::Foreign(path.to_owned()));
-        }
+        };
         if !force {
-            let complete = Summary::read(path).is_ok_and(|run| run.status == Status::Complete);
+            let complete = run.status == Status::Complete;
             let error = if complete { FolderError::Exists } else { FolderError::Unfinished };
             return Err(error(path.to_owned()));
         }
         // A link stays one: what it points to is replaced.
         let target = fs::canonicalize(path).map_err(unusable)?;
+        if std::env::current_dir().is_ok_and(|here| here == target) {
+            let what = "it is the folder you are in; run it from another one, or choose another with --out DIR";
+            return Err(unusable(io::Error::other(what)));
+        }
         let new = beside(&target, "new");
-        let _ = fs::remove_dir_all(&new);
-        fs::create_dir_all(&new).map_err(unusable)?;
+        // Of a run that was killed before it took the place, or after.
+        clear_away(&new, &target).map_err(unusable)?;
+        create_folder(&new).map_err(unusable)?;
         let own = FolderLock::take(&new)?;
         Ok(RunFolder::at(new, Some(target), own, lock))
     }
@@ -183,6 +160,7 @@ impl RunFolder {
         put_back(path);
         let lock = FolderLock::take(path)?;
         remove_partial(path);
+        finish_replacing(path);
         Ok(RunFolder::at(path.to_owned(), None, lock, None))
     }
 
@@ -198,6 +176,19 @@ impl RunFolder {
     /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
+    }
+
+    /// The run could not take the place of the earlier one: it stays beside it.
+    pub fn keep_beside(&self) {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.replaces.take().is_some() {
+            warn!("the new run is in {}", place.now.display());
+        }
+    }
+
+    /// Whether it has the place that was asked for: not if it would replace another and has not.
+    pub fn has_its_place(&self) -> bool {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).replaces.is_none()
     }
 
     /// The folder itself, where it is now.
@@ -223,7 +214,7 @@ impl RunFolder {
     /// Writes `findings.json`.
     pub fn write_findings(&self, findings: &Findings) -> Result<(), FileError> {
         let json = serde_json::to_vec(findings).expect("findings are plain data");
-        self.write("findings.json", &json)
+        self.write(Findings::FILE, &json)
     }
 }
 
@@ -237,45 +228,13 @@ impl Drop for FolderPlace {
     }
 }
 
-/// Writes a whole file, or leaves the one that is there as it was.
-pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    // What a link points to is written, not the link; and a device or a pipe is written to.
-    let target = fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, content).map_err(FileError::at(path));
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = path.with_file_name(format!(".{name}.partial"));
-    let written = write_synced(&partial, content).and_then(|()| {
-        fs::rename(&partial, path)?;
-        sync_folder_of(path)
-    });
-    written.map_err(|source| {
-        // The disk may be full: give back what the attempt took.
-        let _ = fs::remove_file(&partial);
-        FileError::at(path)(source)
-    })
+pub(super) fn is_ours(name: &str) -> bool {
+    OURS.contains(&name) || name == LOCK || name == CELLS || is_model(name) || is_partial(name)
 }
 
-/// Writes a file whose content is on the disk when this returns.
-fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-/// The names in the folder of a file are on the disk when this returns: without it, a power cut may undo a
-/// rename.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // Only Unix lets a program open a folder.
-    if cfg!(unix) { fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
-}
-
-fn is_ours(name: &str) -> bool {
-    let model = name.starts_with("model-") && name.ends_with(".safetensors");
-    OURS.contains(&name) || name == LOCK || name == CELLS || model || is_partial(name)
+/// A file that is called like the model of a run.
+pub(super) fn is_model(name: &str) -> bool {
+    name.starts_with("model-") && name.ends_with(".safetensors")
 }
 
 /// A file that was not written to its end.
@@ -296,20 +255,7 @@ fn remove_partial(folder: &Path) {
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
-    #[test]
-    fn links_and_devices_stay_what_they_are() {
-        use std::os::unix::fs::FileTypeExt;
-        let temp = tempfile::tempdir().unwrap();
-        let [file, link] = ["file", "link"].map(|name| temp.path().join(name));
-        fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        write_whole(&link, b"new").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        write_whole(Path::new("/dev/null"), b"x").unwrap();
-        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-    }
+    const UNFINISHED: &[u8] = br#"{"name": "a", "status": "incomplete", "variants": []}"#;
 
     fn names(path: &Path) -> Vec<String> {
         let entries = fs::read_dir(path).unwrap();
@@ -324,16 +270,20 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("runs/a");
         let folder = RunFolder::create(&path, false).unwrap();
-        folder.write("summary.json", b"{}").unwrap();
+        folder.write("summary.json", UNFINISHED).unwrap();
         assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Held { .. })));
         drop(folder);
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Unfinished(_))));
         let complete = Summary { status: Status::Complete, ..Summary::default() }.to_json();
         fs::write(path.join("summary.json"), complete).unwrap();
+        fs::write(path.join("scenario.toml"), "[[variant]]\nname = \"a\"\n").unwrap();
         fs::write(path.join("model-a.safetensors"), b"x").unwrap();
+        fs::write(path.join("model-a-7.safetensors"), b"x").unwrap();
+        fs::write(path.join("model-mine.safetensors"), b"x").unwrap();
         fs::write(path.join("notes.md"), "mine").unwrap();
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Exists(_))));
-        let earlier = ["model-a.safetensors", "notes.md", "summary.json"];
+        let models = ["model-a-7.safetensors", "model-a.safetensors", "model-mine.safetensors"];
+        let earlier = [&models[..], &["notes.md", "scenario.toml", "summary.json"]].concat();
 
         // Until there is something to go on from, the earlier run is there, whatever becomes of the new one.
         let new = RunFolder::create(&path, true).unwrap();
@@ -346,10 +296,12 @@ mod tests {
         let new = RunFolder::create(&path, true).unwrap();
         new.write("summary.json", b"new").unwrap();
         new.run_path().settle().unwrap();
-        assert_eq!(names(&path), ["lock", "notes.md", "summary.json"], "the user's file is kept");
+        let kept = ["lock", "model-mine.safetensors", "notes.md", "summary.json"];
+        assert_eq!(names(&path), kept, "the user's files are kept");
         new.write("rounds.csv", b"").unwrap();
         drop(new);
-        assert_eq!(names(&path), ["notes.md", "rounds.csv", "summary.json"]);
+        let kept = ["model-mine.safetensors", "notes.md", "rounds.csv", "summary.json"];
+        assert_eq!(names(&path), kept);
         fs::remove_file(path.join("summary.json")).unwrap();
         assert!(matches!(RunFolder::create(&path, true), Err(FolderError::Foreign(_))));
     }
@@ -360,7 +312,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("a");
         let folder = RunFolder::create(&path, false).unwrap();
-        folder.write("summary.json", b"{}").unwrap();
+        folder.write("summary.json", UNFINISHED).unwrap();
         drop(folder);
         let new = RunFolder::create(&path, true).unwrap();
         let (there, elsewhere) = (new.path(), temp.path().join("elsewhere"));
@@ -381,15 +333,45 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (path, aside) = (temp.path().join("a"), temp.path().join(".a.old"));
         fs::create_dir(&aside).unwrap();
-        fs::write(aside.join("summary.json"), "{}").unwrap();
+        fs::write(aside.join("summary.json"), UNFINISHED).unwrap();
         assert!(matches!(RunFolder::create(&path, false), Err(FolderError::Unfinished(_))));
         assert_eq!(names(&path), ["summary.json"]);
+    }
+
+    /// Killed after it took the place, before the user's files came along; then again.
+    #[test]
+    fn files_of_the_user_come_along_however_often_a_run_is_killed() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("a");
+        for earlier in ["a", ".a.new", ".a.old"] {
+            let earlier = temp.path().join(earlier);
+            fs::create_dir(&earlier).unwrap();
+            fs::write(earlier.join("summary.json"), UNFINISHED).unwrap();
+            fs::write(earlier.join("notes.md"), "mine").unwrap();
+        }
+        let new = RunFolder::create(&path, true).unwrap();
+        new.write("summary.json", b"new").unwrap();
+        new.run_path().settle().unwrap();
+        drop(new);
+        assert_eq!(names(temp.path()), ["a"]);
+        let notes = ["notes.md", "notes.md.earlier", "notes.md.earlier.earlier", "summary.json"];
+        assert_eq!(names(&path), notes);
+        assert_eq!(fs::read(path.join("summary.json")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn what_another_program_calls_a_summary_is_not_ours() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("summary.json"), "{\"mine\": 1}").unwrap();
+        fs::write(temp.path().join("report.html"), "mine").unwrap();
+        assert!(matches!(RunFolder::create(temp.path(), true), Err(FolderError::Foreign(_))));
+        assert_eq!(names(temp.path()), ["report.html", "summary.json"]);
     }
 
     #[test]
     fn a_folder_where_a_file_should_be_is_not_ours() {
         let temp = tempfile::tempdir().unwrap();
-        fs::write(temp.path().join("summary.json"), "{}").unwrap();
+        fs::write(temp.path().join("summary.json"), UNFINISHED).unwrap();
         fs::create_dir(temp.path().join("clients.csv")).unwrap();
         assert!(matches!(RunFolder::create(temp.path(), true), Err(FolderError::Foreign(_))));
     }

@@ -2,7 +2,8 @@
 
 use super::row_file::{FileError, RowFile};
 use crate::clock::Span;
-use crate::run_files::{Phase, Phases};
+use crate::memory;
+use crate::run_files::{MOST_TEXT, Phase, Phases, ReadError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
@@ -39,21 +40,36 @@ impl LatencyLog {
         self.0.flush()?;
         Ok(self.0.length())
     }
+
+    /// What is written is on the disk when this returns.
+    pub fn sync(&self) -> Result<(), FileError> {
+        self.0.sync()
+    }
 }
 
-/// The histograms of a file, in its order: each with the name of its run, and the phase.
-pub fn read_latencies(path: &Path) -> Result<Vec<(String, Phase, Histogram<u64>)>, FileError> {
-    let bytes = std::fs::read(path).map_err(FileError::at(path))?;
+/// Calls `take` with every histogram of a file, in its order: with the name of its run, and the phase.
+pub fn read_latencies(
+    path: &Path,
+    mut take: impl FnMut(&str, Phase, &Histogram<u64>),
+) -> Result<(), ReadError> {
+    let read = |source| ReadError::Read { path: path.to_owned(), source };
+    let bytes = memory::read_at_most(path, MOST_TEXT).map_err(read)?;
     let mut deserializer = Deserializer::new();
-    let mut read = |entry| {
-        let LogEntry::Interval(interval) = entry else { return None };
-        let (run, phase) = interval.tag()?.as_str().rsplit_once('.')?;
-        let phase = Phase::ALL.into_iter().find(|known| known.name() == phase)?;
-        let encoded = BASE64.decode(interval.encoded_histogram()).ok()?;
-        let histogram = deserializer.deserialize(&mut &encoded[..]).ok()?;
-        Some((run.to_string(), phase, histogram))
-    };
-    Ok(IntervalLogIterator::new(&bytes).map_while(Result::ok).filter_map(&mut read).collect())
+    for entry in IntervalLogIterator::new(&bytes) {
+        let entry = entry.map_err(|_| ReadError::broken(path, "it is not a log of latencies"))?;
+        let LogEntry::Interval(interval) = entry else { continue };
+        let Some((run, phase)) = interval.tag().and_then(|tag| tag.as_str().rsplit_once('.'))
+        else {
+            continue;
+        };
+        let phase = Phase::ALL.into_iter().find(|known| known.name() == phase);
+        let encoded = BASE64.decode(interval.encoded_histogram()).ok();
+        let histogram = encoded.and_then(|bytes| deserializer.deserialize(&mut &bytes[..]).ok());
+        if let (Some(phase), Some(histogram)) = (phase, histogram) {
+            take(run, phase, &histogram);
+        }
+    }
+    Ok(())
 }
 
 /// The lines of one run.

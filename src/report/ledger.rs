@@ -6,7 +6,7 @@ mod used;
 use super::findings::{ByClass, Classes, Gathering, RunFindings};
 use super::latency_hlog::LatencyLog;
 use super::recorded::recorded;
-use super::row_file::{FileError, TableFile};
+use super::row_file::{FileError, TableFile, TableLength};
 use super::timeline::Timeline;
 use crate::clock::SimTime;
 use crate::device::AvailabilityChange;
@@ -38,24 +38,36 @@ pub struct Files {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct FileLengths {
-    pub rounds: u64,
-    pub clients: u64,
+    pub rounds: TableLength,
+    pub clients: TableLength,
     pub latencies: u64,
     /// Bytes of text, and arrows.
     pub timeline: (u64, u64),
 }
 
 impl Files {
-    /// Everything that was told is on the disk when this returns: how much that is.
-    pub fn checkpoint(&mut self) -> Result<FileLengths, FileError> {
-        self.rounds.sync()?;
-        self.clients.as_ref().map_or(Ok(()), TableFile::sync)?;
+    /// Writes everything that was told: how much that is.
+    pub fn lengths(&mut self) -> Result<FileLengths, FileError> {
         Ok(FileLengths {
             rounds: self.rounds.length(),
-            clients: self.clients.as_ref().map_or(0, TableFile::length),
+            clients: self.clients.as_ref().map(TableFile::length).unwrap_or_default(),
             latencies: self.latencies.flush()?,
             timeline: self.timeline.as_mut().map_or(Ok((0, 0)), Timeline::checkpoint)?,
         })
+    }
+
+    /// What was written is on the disk when this returns.
+    pub fn sync(&self) -> Result<(), FileError> {
+        self.rounds.sync()?;
+        self.clients.as_ref().map_or(Ok(()), TableFile::sync)?;
+        self.latencies.sync()?;
+        self.timeline.as_ref().map_or(Ok(()), Timeline::sync)
+    }
+
+    /// No more rows will come.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.sync()?;
+        self.timeline.map_or(Ok(()), Timeline::finish)
     }
 }
 
@@ -236,10 +248,22 @@ impl Ledger {
         }
     }
 
+    /// Writes the rows that wait, in the order of arrival.
     fn write_waiting(&mut self, weight_scale: f64) -> Result<(), FileError> {
+        self.write_first(self.waiting.len(), weight_scale)
+    }
+
+    /// Rows of updates that were not used weigh nothing, so those before the first that was used need not wait for
+    /// the end of a round, which may never come.
+    fn write_unused(&mut self) -> Result<(), FileError> {
+        let used = self.waiting.iter().position(|row| row.outcome == Outcome::Used);
+        self.write_first(used.unwrap_or(self.waiting.len()), 0.0)
+    }
+
+    fn write_first(&mut self, count: usize, weight_scale: f64) -> Result<(), FileError> {
         let clients = self.files.as_mut().and_then(|files| files.clients.as_mut());
-        if let Some(clients) = clients {
-            for row in self.waiting.drain(..) {
+        if let Some(clients) = clients.filter(|_| count > 0) {
+            for row in self.waiting.drain(..count) {
                 let class = &self.classes[usize::from(row.class)];
                 let weight = row.raw_weight * weight_scale;
                 clients.add(&self.key, &WeightedRow { row: &row, class, weight })?;
@@ -294,7 +318,7 @@ impl Observer for Ledger {
                 self.waiting.extend(rows.iter().filter(|row| chosen[row.client as usize]));
             }
         }
-        Ok(())
+        Ok(self.write_unused()?)
     }
 
     fn closed(&mut self, row: &RoundRow) -> Result<(), ObserverError> {

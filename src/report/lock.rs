@@ -4,10 +4,28 @@ use super::folder::FolderError;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tracing::warn;
 
 /// The file that is locked while a run goes on. The system releases it when the process dies, however that is.
 pub(super) const LOCK: &str = "lock";
+
+/// How often a folder that is taken is tried again, and how long between.
+const TRIES: u32 = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+
+/// The process that runs into a folder now, if there is one. Where the file system has no locks, one that may.
+pub fn holder(folder: &Path) -> Option<String> {
+    let mut file = File::open(folder.join(LOCK)).ok()?;
+    match file.try_lock_shared() {
+        Ok(()) => None,
+        Err(_) => {
+            let mut by = String::new();
+            let _ = Read::take(&mut file, 1000).read_to_string(&mut by);
+            Some(describe(&by))
+        }
+    }
+}
 
 /// Holds the lock of a folder.
 pub(super) struct FolderLock {
@@ -20,16 +38,23 @@ impl FolderLock {
     pub(super) fn take(folder: &Path) -> Result<Option<FolderLock>, FolderError> {
         let path = folder.join(LOCK);
         let unusable = |source| FolderError::Unusable { path: folder.to_owned(), source };
+        let mut tries = TRIES;
         loop {
             let file =
                 File::options().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = file.map_err(unusable)?;
             match file.try_lock() {
                 Ok(()) => {}
+                // A program that looks whether the run goes on holds it for an instant.
+                Err(TryLockError::WouldBlock) if tries > 0 => {
+                    tries -= 1;
+                    std::thread::sleep(BETWEEN_TRIES);
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => {
                     let mut by = String::new();
                     let _ = file.read_to_string(&mut by);
-                    return Err(FolderError::Held { path: folder.to_owned(), by: holder(&by) });
+                    return Err(FolderError::Held { path: folder.to_owned(), by: describe(&by) });
                 }
                 Err(TryLockError::Error(error)) => {
                     warn!(
@@ -74,10 +99,14 @@ fn is_there(_: &File, path: &Path) -> bool {
 }
 
 /// Who holds a lock, as its file says.
-fn holder(text: &str) -> String {
+fn describe(text: &str) -> String {
     match text.trim() {
         "" => "another process".into(),
-        text => text.chars().filter(|c| !c.is_control()).take(200).collect(),
+        // The number of the boot is for programs.
+        text => {
+            let text = text.split(" (boot").next().unwrap_or(text);
+            text.chars().filter(|c| !c.is_control()).take(200).collect()
+        }
     }
 }
 
@@ -102,13 +131,16 @@ mod tests {
             panic!("it is taken")
         };
         assert!(by.contains(&format!("process {}", std::process::id())), "{by}");
+        assert_eq!(holder(folder.path()), Some(by));
         drop(first);
         assert!(!folder.path().join(LOCK).exists());
+        assert_eq!(holder(folder.path()), None);
         let second = FolderLock::take(folder.path()).unwrap().unwrap();
         assert!(FolderLock::take(folder.path()).is_err());
         drop(second);
         // What a dead process leaves locks nothing.
         fs::write(folder.path().join(LOCK), "process 1 on nowhere\n").unwrap();
+        assert_eq!(holder(folder.path()), None);
         assert!(FolderLock::take(folder.path()).unwrap().is_some());
     }
 }

@@ -3,12 +3,12 @@
 //! The page is one file: a skeleton, a style, a script and the data. What the data look like is said in
 //! [`super::findings`]; the script draws them.
 
-use super::folder::write_whole;
+use super::durable::write_whole;
 use super::row_file::FileError;
-use crate::run_files::{ReadError, Summary, read_file};
+use crate::run_files::Summary;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const SKELETON: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -18,56 +18,33 @@ const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
 /// Characters of a scenario that are shown.
 const LONGEST_SCENARIO: usize = 100_000;
 
-/// A page cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// What the run left cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The page cannot be written.
-    #[error(transparent)]
-    Write(#[from] FileError),
-}
-
-/// Writes a page about the runs in `folders` to `out`.
-pub fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), PageError> {
-    let runs: Result<Vec<Folder>, ReadError> =
-        folders.iter().map(|folder| Folder::read(folder)).collect();
-    let runs = runs?;
-    let names: Vec<&str> = runs.iter().map(|folder| folder.name.as_str()).collect();
+/// Writes a page about runs to `out`.
+pub fn write_page(runs: &[PageRun], out: &Path) -> Result<(), FileError> {
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("{} – Gruppetto", names.join(", "));
-    let data: Vec<&Map<String, Value>> = runs.iter().map(|folder| &folder.data).collect();
-    let summaries: Vec<&RawValue> = runs.iter().map(|folder| &*folder.summary).collect();
-    Ok(write_whole(out, page(&title, &data, &summaries).as_bytes())?)
+    let data: Vec<&Map<String, Value>> = runs.iter().map(|run| &run.data).collect();
+    let summaries: Vec<&RawValue> = runs.iter().map(|run| &*run.summary).collect();
+    write_whole(out, page(&title, &data, &summaries).as_bytes())
 }
 
-/// What the folder of a run contains.
-struct Folder {
+/// A run as a page tells of it.
+pub struct PageRun {
     name: String,
     data: Map<String, Value>,
     /// As it is written: not a digit is lost.
     summary: Box<RawValue>,
 }
 
-impl Folder {
-    fn read(folder: &Path) -> Result<Self, ReadError> {
-        let broken =
-            |name: &str, error: serde_json::Error| ReadError::broken(folder.join(name), error);
-        let text = read_file(folder, Summary::FILE)?;
-        let name = Summary::parse(&folder.join(Summary::FILE), text.as_bytes())?.name;
-        let summary: Box<RawValue> =
-            serde_json::from_str(&text).map_err(|error| broken(Summary::FILE, error))?;
-        let findings =
-            read_file(folder, "findings.json").map_err(|error| match error.is_missing_file() {
-                true => {
-                    let what = "the run did not come to its end, so there is nothing to draw";
-                    ReadError::broken(folder, what)
-                }
-                false => error,
-            })?;
-        let mut data: Map<String, Value> =
-            serde_json::from_str(&findings).map_err(|error| broken("findings.json", error))?;
-        let mut scenario = read_file(folder, "scenario.toml")?;
+impl PageRun {
+    /// The run in `folder` with this summary, which is `text` as it is written; its findings, its scenario, and who
+    /// runs it if it goes on.
+    pub fn new(
+        folder: &Path,
+        summary: &Summary,
+        text: String,
+        (findings, mut scenario, holder): (Map<String, Value>, String, Option<&str>),
+    ) -> Self {
+        let mut data = findings;
         if let Some((end, _)) = scenario.char_indices().nth(LONGEST_SCENARIO) {
             scenario.truncate(end);
             scenario.push_str("\n# … and so on");
@@ -75,10 +52,14 @@ impl Folder {
         let (path, flags) = (folder.display(), data.get("flags").and_then(Value::as_str));
         let flags = flags.unwrap_or_default();
         let repeat = format!("gruppetto run {path}/scenario.toml{flags} --out {path}-again");
+        let resume = format!("gruppetto run {path}/scenario.toml{flags} --out {path} --resume");
         data.insert("repeat".into(), repeat.into());
+        data.insert("resume".into(), resume.into());
+        data.insert("holder".into(), holder.into());
         data.insert("scenario".into(), scenario.into());
         data.insert("folder".into(), folder.display().to_string().into());
-        Ok(Folder { name, data, summary })
+        let summary_text = RawValue::from_string(text).expect("a summary is JSON");
+        PageRun { name: summary.name.clone(), data, summary: summary_text }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A file of lines that always ends with a whole one.
 
 use crate::run_files::{RunKey, RunTable};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
@@ -125,45 +126,55 @@ impl Drop for RowFile {
 
 /// A file with the table `T`, open for the whole scenario.
 pub struct TableFile<T> {
-    rows: RowFile,
+    file: RowFile,
+    rows: u64,
     table: PhantomData<T>,
 }
 
 impl<T: RunTable> TableFile<T> {
     /// Creates the file in `folder`.
     pub fn create(folder: &Path) -> Result<Self, FileError> {
-        let rows = RowFile::create(&folder.join(T::FILE), &T::header())?;
-        Ok(TableFile { rows, table: PhantomData })
+        let file = RowFile::create(&folder.join(T::FILE), &T::header())?;
+        Ok(TableFile { file, rows: 0, table: PhantomData })
     }
 
-    /// Goes on with the file in `folder`, of which `length` bytes are kept.
-    pub fn resume(folder: &Path, length: u64) -> Result<Self, FileError> {
-        let rows = RowFile::resume(&folder.join(T::FILE), length)?;
-        Ok(TableFile { rows, table: PhantomData })
+    /// Goes on with the file in `folder`, of which this much is kept.
+    pub fn resume(folder: &Path, kept: TableLength) -> Result<Self, FileError> {
+        let file = RowFile::resume(&folder.join(T::FILE), kept.bytes)?;
+        Ok(TableFile { file, rows: kept.rows, table: PhantomData })
     }
 
-    /// Bytes that are written.
-    pub fn length(&self) -> u64 {
-        self.rows.length()
+    /// How much is written, and rows that were added.
+    pub fn length(&self) -> TableLength {
+        TableLength { bytes: self.file.length(), rows: self.rows }
     }
 
     /// What is written is on the disk when this returns.
     pub fn sync(&self) -> Result<(), FileError> {
-        self.rows.sync()
+        self.file.sync()
     }
 
     /// Adds a row of a run.
     pub fn add(&mut self, run: &RunKey, row: &T::Row<'_>) -> Result<(), FileError> {
-        self.rows.push(|out| T::write_row(out, run, row))
+        self.rows += 1;
+        self.file.push(|out| T::write_row(out, run, row))
     }
 
     /// Writes what has waited long enough.
     pub fn tick(&mut self) -> Result<(), FileError> {
-        self.rows.tick()
+        self.file.tick()
     }
 
     /// Writes everything gathered.
     pub fn flush(&mut self) -> Result<(), FileError> {
-        self.rows.flush()
+        self.file.flush()
     }
+}
+
+/// How long a table is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct TableLength {
+    pub bytes: u64,
+    pub rows: u64,
 }

@@ -1,6 +1,6 @@
 //! Parameters in and out as safetensors.
 
-use super::folder::write_whole;
+use super::durable::write_whole;
 use super::row_file::FileError;
 use crate::memory;
 use crate::train::{Tensor, Values};

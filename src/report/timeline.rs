@@ -6,6 +6,7 @@
 //! two of them the client waits or is away, as it came and went. Arrows go from the server's round to the client and back to
 //! the round in which it arrives.
 
+use super::durable::sync_folder_of;
 use super::row_file::FileError;
 use crate::clock::{SimTime, Span};
 use crate::device::AvailabilityChange;
@@ -112,7 +113,9 @@ impl Timeline {
         let mut timeline = Timeline::create(&beside, shown)?;
         (timeline.text, timeline.runs, timeline.arrows) = (kept, runs, arrows);
         timeline.checkpoint()?;
-        std::fs::rename(&beside, path).map_err(FileError::at(path))?;
+        timeline.sync()?;
+        let renamed = std::fs::rename(&beside, path).and_then(|()| sync_folder_of(path));
+        renamed.map_err(FileError::at(path))?;
         timeline.path = path.to_owned();
         Ok(timeline)
     }
@@ -120,12 +123,15 @@ impl Timeline {
     /// Writes everything, so that it can be read though the file goes on: bytes of text, and arrows so far.
     pub fn checkpoint(&mut self) -> Result<(u64, u64), FileError> {
         self.flush()?;
-        let flushed = self.out.as_mut().map_or(Ok(()), |out| {
-            out.flush()?;
-            out.get_ref().get_ref().sync_data()
-        });
+        let flushed = self.out.as_mut().map_or(Ok(()), Write::flush);
         flushed.map_err(FileError::at(&self.path))?;
         Ok((self.length, self.arrows))
+    }
+
+    /// What is written is on the disk when this returns.
+    pub fn sync(&self) -> Result<(), FileError> {
+        let synced = self.out.as_ref().map_or(Ok(()), |out| out.get_ref().get_ref().sync_data());
+        synced.map_err(FileError::at(&self.path))
     }
 
     /// A run begins, of devices of these classes; they may be sent off one by one.
@@ -268,7 +274,11 @@ impl Timeline {
         self.text.extend_from_slice(b"\n]}\n");
         self.flush()?;
         let out = self.out.take();
-        let ended: io::Result<()> = out.map_or(Ok(()), |out| out.finish()?.flush());
+        let ended: io::Result<()> = out.map_or(Ok(()), |out| {
+            let mut file = out.finish()?;
+            file.flush()?;
+            file.get_ref().sync_data()
+        });
         ended.map_err(FileError::at(&self.path))
     }
 

@@ -2,19 +2,30 @@
 
 use super::FORMAT;
 use super::codec::{self, CheckpointError};
-use crate::report::{CELLS, FileError, FileLengths, FolderError, RunFindings, RunPath};
-use crate::run_files::VariantSummary;
+use crate::memory::Bounded;
+use crate::report::{
+    CELLS, FileError, FileLengths, Files, FolderError, RunFindings, RunPath, create_folder,
+    is_of_cells, sync_folder,
+};
+use crate::run_files::{MOST_TEXT, VariantSummary};
 use crate::server::Resume;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Thousands of short cells need not be put on the disk one by one.
 const TOGETHER: Duration = Duration::from_secs(1);
 /// But the first ones are.
 const AT_ONCE: usize = 16;
+
+/// Bytes of the longest line of that list: the curves of a run are some hundred kilobytes.
+const LONGEST: u64 = 64 << 20;
+/// The list of cells that are over.
+const FINISHED: &str = "finished.jsonl";
 
 /// A cell that is over: what the whole run will need of it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,9 +40,59 @@ pub struct FinishedCell {
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-struct FinishedLine<T> {
+struct FinishedLine<'a> {
     format: u32,
-    cell: T,
+    /// Of the text of the cell.
+    digest: String,
+    #[serde(borrow)]
+    cell: &'a RawValue,
+}
+
+/// The format of a line, whatever else is in it.
+#[derive(Deserialize)]
+struct LineFormat {
+    format: u32,
+}
+
+/// The cells that are over in the run in `folder`.
+pub(super) fn finished_cells(folder: &Path) -> Result<Vec<FinishedCell>, CheckpointError> {
+    let found = read_finished(&folder.join(CELLS).join(FINISHED))?;
+    Ok(found.map(|(cells, _)| cells).unwrap_or_default())
+}
+
+/// The cells of a list, and how many bytes of it are whole lines: one that was not written to its end does not count.
+fn read_finished(path: &Path) -> Result<Option<(Vec<FinishedCell>, u64)>, CheckpointError> {
+    let mut cells = Vec::new();
+    let mut length = 0;
+    let Ok(file) = File::open(path) else {
+        return Ok(None);
+    };
+    let mut lines = BufReader::new(Bounded::new(file, MOST_TEXT, LONGEST));
+    let mut line = String::new();
+    while lines.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
+        match serde_json::from_str::<LineFormat>(&line) {
+            Ok(LineFormat { format }) if format != FORMAT => {
+                return Err(CheckpointError::Format { found: format, expected: FORMAT });
+            }
+            _ => {}
+        }
+        let Ok(FinishedLine { cell, digest, .. }) = serde_json::from_str(&line) else {
+            break;
+        };
+        let read = serde_json::from_str(cell.get()).ok();
+        let Some(cell) = read.filter(|_| digest == digest_of(cell)) else {
+            let what = "it has changed since it was written".to_string();
+            return Err(CheckpointError::Broken { path: path.to_owned(), what });
+        };
+        cells.push(cell);
+        length += line.len() as u64;
+        line.clear();
+    }
+    Ok(Some((cells, length)))
+}
+
+fn digest_of(cell: &RawValue) -> String {
+    format!("{:016x}", xxh3_64(cell.get().as_bytes()))
 }
 
 /// The folder of a cell, wherever that of its run is.
@@ -82,7 +143,7 @@ impl CellsFolder {
     }
 
     fn list(&self) -> PathBuf {
-        self.path().join("finished.jsonl")
+        self.path().join(FINISHED)
     }
 
     fn wrong(&self, source: io::Error) -> FileError {
@@ -94,28 +155,11 @@ impl CellsFolder {
         CellPath { run: self.run.clone(), cell }
     }
 
-    /// The cells that are over, from the first on. A line that was not written to its end does not count.
+    /// The cells that are over, from the first on; the run goes on after them.
     pub fn finished(&mut self) -> Result<Vec<FinishedCell>, CheckpointError> {
-        let mut cells = Vec::new();
-        let mut length = 0;
-        let Ok(file) = File::open(self.list()) else {
-            return Ok(cells);
+        let Some((cells, length)) = read_finished(&self.list())? else {
+            return Ok(Vec::new());
         };
-        let mut lines = BufReader::new(file);
-        let mut line = String::new();
-        while lines.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
-            let Ok(FinishedLine { format, cell }) =
-                serde_json::from_str::<FinishedLine<FinishedCell>>(&line)
-            else {
-                break;
-            };
-            if format != FORMAT {
-                return Err(CheckpointError::Format { found: format, expected: FORMAT });
-            }
-            cells.push(cell);
-            length += line.len() as u64;
-            line.clear();
-        }
         let file = File::options().append(true).open(self.list());
         let file = file.and_then(|file| file.set_len(length).map(|()| file));
         self.file = Some(file.map_err(|source| self.wrong(source))?);
@@ -123,39 +167,44 @@ impl CellsFolder {
         Ok(cells)
     }
 
-    /// A cell is over. `lengths` makes sure that its rows are on the disk before it is told of.
+    /// A cell is over: its rows are in `files`.
     pub fn finish(
         &mut self,
         number: usize,
         summary: &VariantSummary,
         findings: Option<&RunFindings>,
-        lengths: impl FnOnce() -> Result<FileLengths, FileError>,
+        files: &mut Files,
     ) -> Result<(), FileError> {
         let cell = FinishedCell {
-            summary: VariantSummary { histograms: None, ..summary.clone() },
+            summary: summary.clone(),
             findings: findings.cloned(),
-            lengths: lengths()?,
+            lengths: files.lengths()?,
         };
-        serde_json::to_writer(&mut self.waiting, &FinishedLine { format: FORMAT, cell })
-            .map_err(|error| self.wrong(error.into()))?;
+        let written = serde_json::value::to_raw_value(&cell).and_then(|cell| {
+            let line = FinishedLine { format: FORMAT, digest: digest_of(&cell), cell: &cell };
+            serde_json::to_writer(&mut self.waiting, &line)
+        });
+        written.map_err(|error| self.wrong(error.into()))?;
         self.waiting.push(b'\n');
         self.finished += 1;
         self.over.push(number);
         match self.finished <= AT_ONCE || self.synced.elapsed() > TOGETHER {
-            true => self.flush(),
+            true => self.flush(files),
             false => Ok(()),
         }
     }
 
-    /// What was told is on the disk when this returns.
-    pub fn flush(&mut self) -> Result<(), FileError> {
+    /// What was told is on the disk when this returns, the rows of the cells first.
+    pub fn flush(&mut self, files: &Files) -> Result<(), FileError> {
         if self.waiting.is_empty() {
             return Ok(());
         }
+        files.sync()?;
         let written = (|| {
             if self.file.is_none() {
-                fs::create_dir_all(self.path())?;
+                create_folder(&self.path())?;
                 self.file = Some(File::create(self.list())?);
+                sync_folder(&self.path())?;
             }
             let Some(file) = &mut self.file else { return Ok(()) };
             file.write_all(&self.waiting)?;
@@ -170,9 +219,9 @@ impl CellsFolder {
         Ok(())
     }
 
-    /// From where a cell goes on; `None` if it has no checkpoint, and begins.
-    pub fn resume(&self, cell: usize) -> Result<Option<Resume>, CheckpointError> {
-        codec::load(&self.folder(cell).get())
+    /// From where a cell with so many clients goes on; `None` if it has no checkpoint, and begins.
+    pub fn resume(&self, cell: usize, clients: usize) -> Result<Option<Resume>, CheckpointError> {
+        codec::load(&self.folder(cell).get(), clients)
     }
 
     /// A cell is over: its checkpoint is of no use any more. It goes before what it needs.
@@ -182,8 +231,21 @@ impl CellsFolder {
         let _ = fs::remove_dir_all(folder);
     }
 
-    /// The run is complete.
-    pub fn remove(self) {
-        let _ = fs::remove_dir_all(self.path());
+    /// The run in `folder` is complete. The list goes first: without it nothing is trained again.
+    pub fn remove(folder: &Path) {
+        let cells = folder.join(CELLS);
+        let _ = fs::remove_file(cells.join(FINISHED));
+        for entry in fs::read_dir(&cells).into_iter().flatten().flatten() {
+            if is_of_cells(&entry.file_name().to_string_lossy()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        // With files of the user in it, it stays.
+        let _ = fs::remove_dir(&cells);
+    }
+
+    /// Whether the run in `folder`, which says that it is complete, has written all its files.
+    pub fn is_removed(folder: &Path) -> bool {
+        !folder.join(CELLS).join(FINISHED).exists()
     }
 }

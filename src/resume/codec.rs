@@ -3,20 +3,21 @@
 //! The numbers are tensors of a safetensors file; where they belong stands in its metadata, as JSON. Vectors of
 //! single clients are in files of their own, so that a checkpoint writes only those that have changed.
 
+use super::vectors::{NamedVectors, write_tensors};
 use super::{FORMAT, log};
 use crate::compress::Residual;
 use crate::participation::RoundNumbers;
-use crate::report::{FileError, write_whole};
+use crate::report::FileError;
 use crate::server::{Checkpoint, Position, Resume};
 use crate::solver::{ControlVector, ControlsState, OpenControls};
 use crate::train::Model;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The file with the numbers.
 pub(super) const FILE: &str = "checkpoint.safetensors";
@@ -71,6 +72,8 @@ struct CheckpointMeta {
     evaluations: u64,
     before_evaluation: bool,
     log_bytes: u64,
+    /// Of these bytes of the log.
+    log_digest: u64,
     held: usize,
     /// Clients of variance reduction and of error feedback; 0 where there is none.
     controls: usize,
@@ -88,12 +91,12 @@ struct CheckpointMeta {
 }
 
 /// Writes a checkpoint to `folder`; the vectors of clients are in the files that `places` says, and the log
-/// before it has `log_bytes` bytes.
+/// before it has so many bytes, with this digest.
 pub(super) fn save(
     folder: &Path,
     checkpoint: &Checkpoint,
     places: &Places,
-    log_bytes: u64,
+    (log_bytes, log_digest): (u64, u64),
 ) -> Result<(), FileError> {
     let Checkpoint { position, x, optimizer, direction, held, .. } = checkpoint;
     let mut tensors: Vec<(String, &[f64])> =
@@ -137,6 +140,7 @@ pub(super) fn save(
         evaluations: position.evaluations,
         before_evaluation: position.before_evaluation,
         log_bytes,
+        log_digest,
         held: held.len(),
         controls,
         residuals: checkpoint.residuals.len(),
@@ -149,73 +153,6 @@ pub(super) fn save(
     };
     let meta = serde_json::to_string(&meta).expect("plain data");
     write_tensors(&folder.join(FILE), &tensors, Some(meta))
-}
-
-/// The bytes of a vector.
-pub(super) fn little_endian(values: &[f64]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8 * values.len());
-    values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-    bytes
-}
-
-/// Writes named vectors.
-pub(super) fn write_tensors(
-    path: &Path,
-    tensors: &[(String, &[f64])],
-    meta: Option<String>,
-) -> Result<(), FileError> {
-    let bytes: Vec<Vec<u8>> = tensors.iter().map(|(_, values)| little_endian(values)).collect();
-    let views = tensors.iter().zip(&bytes).map(|((name, values), bytes)| {
-        let view = TensorView::new(Dtype::F64, vec![values.len()], bytes);
-        (name.as_str(), view.expect("the shape fits the values"))
-    });
-    let meta = meta.map(|meta| HashMap::from([("gruppetto".to_string(), meta)]));
-    let whole = safetensors::serialize(views, meta).expect("views are consistent");
-    write_whole(path, &whole)
-}
-
-/// Named vectors of a file.
-struct NamedVectors {
-    path: PathBuf,
-    by_name: BTreeMap<String, Vec<f64>>,
-    meta: String,
-}
-
-impl NamedVectors {
-    fn read(path: PathBuf) -> Result<NamedVectors, CheckpointError> {
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(source) => return Err(CheckpointError::Read { path, source }),
-        };
-        let broken = |what: String| CheckpointError::Broken { path: path.clone(), what };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| broken(e.to_string()))?;
-        let meta = header.metadata().as_ref().and_then(|meta| meta.get("gruppetto").cloned());
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| broken(e.to_string()))?;
-        let by_name = tensors
-            .tensors()
-            .into_iter()
-            .map(|(name, view)| {
-                let chunks = view.data().chunks_exact(8);
-                let values = chunks.map(|chunk| f64::from_le_bytes(chunk.try_into().expect("8")));
-                (name, values.collect())
-            })
-            .collect();
-        let meta = meta.unwrap_or_default();
-        Ok(NamedVectors { path, by_name, meta })
-    }
-
-    fn take(&mut self, name: &str) -> Result<Vec<f64>, CheckpointError> {
-        let found = self.by_name.remove(name);
-        found.ok_or_else(|| self.broken(format!("there is no `{name}` in it")))
-    }
-
-    fn shared(&mut self, name: &str) -> ControlVector {
-        self.by_name.remove(name).map(Arc::new)
-    }
-
-    fn broken(&self, what: String) -> CheckpointError {
-        CheckpointError::Broken { path: self.path.clone(), what }
-    }
 }
 
 /// The name of a file with vectors of clients.
@@ -231,8 +168,8 @@ pub(super) fn vector_name(memory: Memory, client: u32) -> String {
     }
 }
 
-/// What was kept in `folder`; `None` if there is no checkpoint.
-pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
+/// What was kept in `folder` of a run with so many clients; `None` if there is no checkpoint.
+pub(super) fn load(folder: &Path, clients: usize) -> Result<Option<Resume>, CheckpointError> {
     if !folder.join(FILE).exists() {
         return Ok(None);
     }
@@ -242,6 +179,12 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
     if meta.format != FORMAT {
         return Err(CheckpointError::Format { found: meta.format, expected: FORMAT });
     }
+    if meta.evaluations == 0 {
+        return Ok(None);
+    }
+    if [meta.controls, meta.residuals].iter().any(|count| *count != 0 && *count != clients) {
+        return Err(tensors.broken(format!("it is not of a run with {clients} clients")));
+    }
     let mut memories = memories(folder, &meta)?;
     let x = tensors.take("x")?;
     let mut controls = None;
@@ -250,12 +193,19 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
             .map(|client| memories.remove(&(Memory::Own, client)))
             .collect();
         let mut departed = own.clone();
-        for client in meta.departed_without {
-            departed[client as usize] = None;
+        let without = meta.departed_without.iter().map(|client| (*client, Ok(None)));
+        let with = meta.departed.iter().map(|client| {
+            (*client, tensors.take(&format!("departed.{client}")).map(|own| Some(Arc::new(own))))
+        });
+        let mut odd = None;
+        for (client, vector) in without.chain(with) {
+            match departed.get_mut(client as usize) {
+                Some(departed) => *departed = vector?,
+                None => odd = Some(client),
+            }
         }
-        for client in meta.departed {
-            departed[client as usize] =
-                Some(Arc::new(tensors.take(&format!("departed.{client}"))?));
+        if let Some(client) = odd {
+            return Err(tensors.broken(format!("there is no client {client}")));
         }
         let heard = meta.heard.iter().enumerate().map(|(i, (client, gain))| {
             Ok((*client, f64::from_bits(*gain), tensors.take(&format!("open.{i}"))?))
@@ -297,7 +247,7 @@ pub(super) fn load(folder: &Path) -> Result<Option<Resume>, CheckpointError> {
         residuals,
         rounds,
     };
-    Ok(Some(Resume::new(checkpoint, read_log(folder, meta.log_bytes)?)))
+    Ok(Some(Resume::new(checkpoint, read_log(folder, meta.log_bytes, meta.log_digest)?)))
 }
 
 /// How long the log is before the checkpoint in `folder`, if there is one.
@@ -324,15 +274,20 @@ fn memories(folder: &Path, meta: &CheckpointMeta) -> Result<Memories, Checkpoint
 }
 
 /// The log up to the checkpoint; what follows was written for one that never came.
-fn read_log(folder: &Path, bytes: u64) -> Result<crate::server::RunLog, CheckpointError> {
+fn read_log(
+    folder: &Path,
+    bytes: u64,
+    digest: u64,
+) -> Result<crate::server::RunLog, CheckpointError> {
     let path = folder.join(LOG);
     let mut text = match fs::read(&path) {
         Ok(text) => text,
         Err(_) if bytes == 0 => Vec::new(),
         Err(source) => return Err(CheckpointError::Read { path, source }),
     };
-    let whole = text.len() as u64 >= bytes;
+    let is_long_enough = text.len() as u64 >= bytes;
     text.truncate(bytes as usize);
+    let whole = is_long_enough && (cfg!(fuzzing) || xxh3_64(&text) == digest);
     let log = String::from_utf8(text).ok().filter(|_| whole).and_then(|text| log::parse(&text));
     let what = "it is not the log of a run, or not all of it".to_string();
     log.ok_or(CheckpointError::Broken { path, what })

@@ -5,9 +5,11 @@
 //! more rarely.
 
 use super::codec::{self, Memory, Places};
+use super::vectors::{little_endian, write_tensors};
 use super::{CellPath, log};
 use crate::actors::Checkpoints;
-use crate::report::FileError;
+use crate::clock::Span;
+use crate::report::{FileError, create_folder};
 use crate::server::{Checkpoint, RunLog};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -19,15 +21,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tracing::warn;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Checkpoints may take one part in so many of the time.
 const MOST: u32 = 50;
 /// Files with vectors of clients; with more, all of them are written into one.
 const FILES: u64 = 16;
-/// Ends the process after so many events, and keeps a checkpoint after every so many, which is on the disk before
-/// the run goes on: how tests see what a crash leaves.
-const FAULT: [&str; 2] = ["GRUPPETTO_FAULT_AFTER", "GRUPPETTO_CHECKPOINT_EVENTS"];
+/// Ends the process after so many events; keeps a checkpoint after every so many, which is on the disk before
+/// the run goes on; waits before the end, so that rows are written: how tests see what a crash leaves.
+const FAULT: [&str; 3] =
+    ["GRUPPETTO_FAULT_AFTER", "GRUPPETTO_CHECKPOINT_EVENTS", "GRUPPETTO_FAULT_PAUSE_MS"];
 /// The events of all cells so far.
 static EVENTS: AtomicU64 = AtomicU64::new(0);
 
@@ -37,6 +40,7 @@ pub struct Keeper {
     thread: Option<(SyncSender<Delivery>, JoinHandle<()>)>,
     fault_after: Option<u64>,
     every: Option<u64>,
+    pause: Option<u64>,
     events: u64,
     /// Checkpoints that were given to the thread, and that it is done with.
     given: u64,
@@ -51,7 +55,7 @@ impl Keeper {
     pub fn start(cell: CellPath, interval: Duration) -> Result<Self, FileError> {
         let folder = &*cell.get();
         let at = |source| FileError { path: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(at)?;
+        create_folder(folder).map_err(at)?;
         let (due, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (sender, receiver) = sync_channel(1);
         let writer = CheckpointWriter {
@@ -68,10 +72,10 @@ impl Keeper {
         };
         let thread = std::thread::Builder::new().name("checkpoints".into());
         let thread = thread.spawn(move || writer.work(&receiver)).map_err(at)?;
-        let [fault_after, every] =
+        let [fault_after, every, pause] =
             FAULT.map(|name| std::env::var(name).ok().and_then(|text| text.parse().ok()));
         let thread = Some((sender, thread));
-        Ok(Keeper { due, thread, fault_after, every, events: 0, given: 0, done })
+        Ok(Keeper { due, thread, fault_after, every, pause, events: 0, given: 0, done })
     }
 
     fn finish(&mut self) {
@@ -87,6 +91,7 @@ impl Checkpoints for Keeper {
         if let Some(after) = self.fault_after
             && EVENTS.fetch_add(1, Ordering::Relaxed) + 1 == after
         {
+            std::thread::sleep(Duration::from_millis(self.pause.unwrap_or(0)));
             std::process::abort();
         }
         self.events += 1;
@@ -98,6 +103,10 @@ impl Checkpoints for Keeper {
 
     fn keep(&mut self, checkpoint: Checkpoint, log: RunLog, copying: Duration) {
         self.due.store(false, Ordering::Relaxed);
+        // Interrupted before its first evaluation, there is nothing to go on from: the cell begins anew.
+        if checkpoint.position.evaluations == 0 {
+            return;
+        }
         if let Some((thread, _)) = &self.thread {
             let _ = thread.send((Box::new(checkpoint), log, copying));
             self.given += 1;
@@ -123,6 +132,8 @@ impl Drop for Keeper {
 struct CheckpointLog {
     file: File,
     length: u64,
+    /// Of these bytes.
+    digest: Xxh3,
     /// What could not be written yet: without it, no later checkpoint could be gone on from.
     pending: String,
 }
@@ -132,9 +143,11 @@ impl CheckpointLog {
         let path = folder.join(codec::LOG);
         // Of a checkpoint that is gone on from, the log goes on; what came after it is cut off.
         let length = codec::log_bytes(folder).unwrap_or(0);
-        let file = File::options().create(true).append(true).open(path)?;
+        let file = File::options().create(true).append(true).open(&path)?;
         file.set_len(length)?;
-        Ok(CheckpointLog { file, length, pending: String::new() })
+        let mut digest = Xxh3::new();
+        digest.update(&fs::read(&path)?);
+        Ok(CheckpointLog { file, length, digest, pending: String::new() })
     }
 
     fn add(&mut self, text: &str) -> io::Result<()> {
@@ -144,6 +157,7 @@ impl CheckpointLog {
         self.file.write_all(self.pending.as_bytes())?;
         self.file.sync_data()?;
         self.length += self.pending.len() as u64;
+        self.digest.update(self.pending.as_bytes());
         self.pending.clear();
         Ok(())
     }
@@ -199,11 +213,9 @@ impl CheckpointWriter {
         self.interval = self.asked.max(cost * MOST);
         if self.interval > self.asked && !self.said {
             self.said = true;
+            let [cost, interval, asked] = [cost, self.interval, self.asked].map(rounded);
             warn!(
-                "a checkpoint takes {:.1} s, so there is one every {:.0} s instead of every {:.0} s",
-                cost.as_secs_f64(),
-                self.interval.as_secs_f64(),
-                self.asked.as_secs_f64()
+                "a checkpoint takes {cost}, so there is one every {interval} instead of every {asked}"
             );
         }
     }
@@ -214,7 +226,8 @@ impl CheckpointWriter {
         let path = folder.join(codec::LOG);
         self.log.add(&text).map_err(|source| FileError { path, source })?;
         self.write_vectors(folder, checkpoint)?;
-        codec::save(folder, checkpoint, &self.places, self.log.length)?;
+        let log = (self.log.length, self.log.digest.digest());
+        codec::save(folder, checkpoint, &self.places, log)?;
         self.remove_old_files(folder);
         Ok(())
     }
@@ -233,7 +246,7 @@ impl CheckpointWriter {
         }
         let (mut tensors, mut changed) = (Vec::new(), Vec::new());
         for (whose @ (memory, client), vector) in all {
-            let hash = xxh3_64(&codec::little_endian(vector));
+            let hash = xxh3_64(&little_endian(vector));
             if self.hashes.get(&whose) != Some(&hash) {
                 tensors.push((codec::vector_name(memory, client), &vector[..]));
                 changed.push((whose, hash));
@@ -243,7 +256,7 @@ impl CheckpointWriter {
             return Ok(());
         }
         let number = self.next_file;
-        codec::write_tensors(&folder.join(codec::vectors_file(number)), &tensors, None)?;
+        write_tensors(&folder.join(codec::vectors_file(number)), &tensors, None)?;
         self.next_file += 1;
         for (whose, hash) in changed {
             self.places.insert(whose, number);
@@ -265,6 +278,14 @@ impl CheckpointWriter {
     }
 }
 
+/// A duration as people read it.
+fn rounded(duration: Duration) -> String {
+    // To two digits: it is another one the next time.
+    let nanos = duration.as_nanos() as f64;
+    let unit = 10f64.powf(nanos.log10().floor() - 1.0).max(1.0);
+    Span::from_nanos_f64((nanos / unit).round() * unit).unwrap_or_default().to_string()
+}
+
 /// A number that no file of vectors has: those that a checkpoint needs stay until the next one is there.
 fn first_free_file(folder: &Path) -> u64 {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -278,6 +299,13 @@ fn first_free_file(folder: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_told_in_two_digits() {
+        for (millis, told) in [(0, "0s"), (4, "4.0ms"), (206, "210.0ms"), (105_300, "1m 50s")] {
+            assert_eq!(rounded(Duration::from_millis(millis)), told);
+        }
+    }
 
     /// What a full disk did not take is written with the next entry, and nothing twice.
     #[test]

@@ -1,6 +1,6 @@
 //! One run of a scenario: a variant with a seed.
 
-use super::whole::phases_of;
+use super::whole::LatenciesOverSeeds;
 use super::{Builder, Built, Error, run_name, schedule};
 use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::{SimTime, Span};
@@ -37,7 +37,7 @@ impl One<'_> {
         files: &mut Option<Files>,
         others: Vec<Box<dyn Observer>>,
         checkpoints: Option<(CellPath, Option<Duration>, Option<Resume>)>,
-        (summary, findings): (&mut Summary, &mut Findings),
+        (summary, findings, latencies): (&mut Summary, &mut Findings, &mut LatenciesOverSeeds),
     ) -> Result<(), Error> {
         let began = Instant::now();
         let plan = &self.variant.plan;
@@ -108,7 +108,7 @@ impl One<'_> {
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
         let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
         findings.runs.extend(ledger.findings());
-        let told = ledger.summary(
+        let (told, phases) = ledger.summary(
             result.as_ref().ok().copied(),
             began.elapsed(),
             (busy, training.as_ref().map_or(0, |training| training.pool.steps())),
@@ -118,9 +118,8 @@ impl One<'_> {
             let trained = training.is_some().then_some(&parameters[..]);
             schedule::conclude(plan, self.seed, &survey, trained)
         });
-        let mut told = VariantSummary { schedule, ..told };
-        let phases = told.histograms.take();
-        summary.variants.push(told);
+        summary.variants.push(VariantSummary { schedule, ..told });
+        latencies.add(summary, &self.variant.name, &phases);
         let trouble = result.err().map(fail);
         *files = match (returned, trouble.is_some()) {
             (Ok(returned), _) => returned,
@@ -128,19 +127,17 @@ impl One<'_> {
             (Err(_), true) => None,
             (Err(error), false) => return Err(error.into()),
         };
-        if let (Some(phases), Some(run)) = (phases, summary.variants.last()) {
+        if let (Some(files), Some(run)) = (files, summary.variants.last()) {
             let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            if let Some(files) = files {
-                files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
-            }
-            if let Some(all) = phases_of(summary, &self.variant.name) {
-                all.merge(&phases);
-            }
+            files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
         }
         if let Some(trouble) = trouble {
             return Err(trouble);
         }
-        if let (Some(folder), Some(training)) = (self.folder, &training) {
+        // Interrupted while it was replayed, it has no numbers yet: those of its checkpoint stay.
+        if let (Some(folder), Some(training), false) =
+            (self.folder, &training, parameters.is_empty())
+        {
             let name = format!("model-{}.safetensors", self.name());
             save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
         }

@@ -12,18 +12,17 @@ mod times;
 mod trips;
 
 use super::build::{BuildError, assemble};
+use super::inputs::{changed_input, input_digests};
 use crate::clock::TimeOverflow;
 use crate::device::{Effect, EventConfig, FleetConfig, Foresight};
-use crate::memory::read_at_most;
 use crate::plugins::Plugins;
-use crate::run_files::{ClientsCsv, MOST_TEXT, ReadError, RunTable, Status, Summary};
+use crate::run_files::{ClientsCsv, ReadError, RunTable, Status, Summary};
 use crate::scenario::{Plan, RecordClients, Scenario, ScenarioError, Variant};
 use gruppetto_trace::{Columns, ComputeColumn, TraceError, TraceWriter};
 use parts::Part;
 use player::Player;
 use std::path::Path;
 use times::{Dues, Rounds, comings, script};
-use xxhash_rust::xxh3::xxh3_128;
 
 /// Which run of a folder is recorded.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +91,9 @@ pub fn record(run: &Path, selector: &RunSelector, out: &Path) -> Result<Recorded
         return Err(error.help("run it again without `clients` in [record]").into());
     }
     // The bytes on the disk are what the run began with: loaded, a relative name may have changed.
-    let text = read_at_most(&path, MOST_TEXT).map_err(ReadError::of(run, "scenario.toml"))?;
-    if summary.scenario_digest != format!("{:032x}", xxh3_128(&text)) {
-        let error = ReadError::broken(path, "it is not what the run was made from any more");
+    summary.read_scenario(run)?;
+    if let Some(path) = changed_input(&summary.inputs, &input_digests(&scenario)) {
+        let error = ReadError::broken(path, "it is not what the run was made with any more");
         return Err(error.help("the devices would be wrong: run the scenario again").into());
     }
     let (plan, name) = (&variant.plan, (variant.name.as_str(), seed));

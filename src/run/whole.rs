@@ -7,11 +7,12 @@ use crate::clock::Span;
 use crate::plugins::{Plugins, RunContext};
 use crate::report::{
     Detail, FileError, Files, Findings, LatencyLog, MOST_RUNS, RunFolder, TableFile, Timeline,
-    read_latencies, recorded,
+    read_latencies, recorded, sync_folder,
 };
 use crate::resume::{CellsFolder, FinishedCell};
-use crate::run_files::{Phases, Summary, VariantSummary};
+use crate::run_files::{Latencies, Phases, ReadError, Summary, VariantSummary};
 use crate::scenario::{RecordClients, Scenario};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tracing::info;
 
@@ -36,7 +37,12 @@ impl Whole<'_> {
             _ => Vec::new(),
         };
         let mut files = match folder {
-            Some(folder) => Some(self.open_files(folder, summary, &finished)?),
+            Some(folder) => {
+                let files = self.open_files(folder, summary, &finished)?;
+                // Without runs, until they are over: killed before that, the run still tells what it is about.
+                folder.write_findings(findings)?;
+                Some(files)
+            }
             None => None,
         };
         let over = finished.len();
@@ -44,8 +50,9 @@ impl Whole<'_> {
             summary.variants.push(told);
             findings.runs.extend(drawn);
         }
+        let mut latencies = LatenciesOverSeeds::default();
         if let Some(folder) = folder.filter(|_| over > 0) {
-            recall_latencies(folder, summary, scenario.repeats)?;
+            latencies.recall(&folder.path(), summary, scenario.repeats)?;
         }
         let clock_mode = options.clock_mode;
         let mut told = Instant::now();
@@ -62,7 +69,10 @@ impl Whole<'_> {
             info!(variant = variant.name, seed, "run begins");
             let checkpoints = match &cells {
                 Some(cells) if !options.timing_only && clock_mode == ClockMode::Virtual => {
-                    let resume = if options.resume { cells.resume(number)? } else { None };
+                    let resume = match options.resume {
+                        true => cells.resume(number, variant.plan.task.clients)?,
+                        false => None,
+                    };
                     Some((cells.folder(number), options.checkpoint, resume))
                 }
                 _ => None,
@@ -72,7 +82,8 @@ impl Whole<'_> {
             let context = RunContext::new(&variant.name, seed, &variant.plan.stop, replayed);
             let observers = plugins.observers(&context);
             let drawn = findings.runs.len();
-            let result = one.run(&mut files, observers, checkpoints, (summary, findings));
+            let tell = (&mut *summary, &mut *findings, &mut latencies);
+            let result = one.run(&mut files, observers, checkpoints, tell);
             one.log_end(&result, summary);
             result?;
             if one.interrupt.is_set() {
@@ -82,7 +93,7 @@ impl Whole<'_> {
                 (&mut cells, &mut files, summary.variants.last())
             {
                 let findings = findings.runs.get(drawn);
-                cells.finish(number, run, findings, || files.checkpoint())?;
+                cells.finish(number, run, findings, files)?;
             }
             // Killed in a later run, the folder still tells of those that are over; thousands of
             // short ones need not be told one by one.
@@ -93,15 +104,14 @@ impl Whole<'_> {
                 told = Instant::now();
             }
         }
-        if let Some(cells) = &mut cells {
-            cells.flush()?;
-        }
         let Some(mut files) = files else { return Ok(()) };
-        files.latencies.flush()?;
-        match files.timeline {
-            Some(timeline) => Ok(timeline.finish()?),
-            None => Ok(()),
+        if let Some(cells) = &mut cells {
+            cells.flush(&files)?;
         }
+        files.latencies.flush()?;
+        summary.files.rounds = Some(files.rounds.length().rows);
+        summary.files.clients = files.clients.as_ref().map(|clients| clients.length().rows);
+        Ok(files.finish()?)
     }
 
     /// Opens the files of the run, to go on after the cells that are over.
@@ -116,12 +126,18 @@ impl Whole<'_> {
         let mut known = summary.clone();
         known.variants.extend(finished.iter().map(|cell| cell.summary.clone()));
         folder.write_summary(&known)?;
+        // A run that goes on may find its files elsewhere.
+        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
         let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
         let shown = |which| recorded(which, scenario.seed, all.unwrap_or(0));
         let (path, timeline) = (&*folder.path(), folder.file("timeline.json.gz"));
         let latencies = folder.file("latency.hlog");
         let has_rows = scenario.record_clients != RecordClients::Off;
         let has_timeline = scenario.record_timeline != RecordClients::Off;
+        // Made of a part of the run, they would stay as they are.
+        for exported in ["rounds.parquet", "clients.parquet"] {
+            let _ = std::fs::remove_file(folder.file(exported));
+        }
         if let Some(FinishedCell { lengths, .. }) = finished.last() {
             let (bytes, arrows) = lengths.timeline;
             let place = (bytes, finished.len() as u64, arrows);
@@ -135,37 +151,67 @@ impl Whole<'_> {
                 latencies: LatencyLog::resume(&latencies, lengths.latencies)?,
             });
         }
-        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
         let shown = || shown(scenario.record_timeline);
-        Ok(Files {
+        let files = Files {
             clients: has_rows.then(|| TableFile::create(path)).transpose()?,
             rounds: TableFile::create(path)?,
             timeline: has_timeline.then(|| Timeline::create(&timeline, shown())).transpose()?,
             latencies: LatencyLog::create(&latencies)?,
-        })
+        };
+        // Checkpoints and cells that are over rely on these files.
+        sync_folder(path).map_err(|source| FileError { path: path.to_owned(), source })?;
+        Ok(files)
     }
 }
 
-/// Latencies of cells that were over before, from their file: they are shown together with the others.
-fn recall_latencies(
-    folder: &RunFolder,
-    summary: &mut Summary,
-    repeats: u64,
-) -> Result<(), FileError> {
-    for (run, phase, histogram) in read_latencies(&folder.file("latency.hlog"))? {
-        let its_own = |told: &VariantSummary| run_name(&told.name, told.seed, repeats) == run;
-        let Some(told) = summary.variants.iter().find(|told| its_own(told)) else { continue };
-        let longest = Span::from_nanos_f64(told.latency_seconds.get(phase).max * 1e9);
-        let name = told.name.clone();
-        if let Some(phases) = phases_of(summary, &name) {
-            phases.add_histogram(phase, &histogram, longest.unwrap_or_default());
+/// The latencies of a variant over its seeds. Histograms are large, so there are those of one variant at a time.
+#[derive(Default)]
+pub(super) struct LatenciesOverSeeds {
+    variant: String,
+    phases: Phases,
+}
+
+impl LatenciesOverSeeds {
+    /// Adds a run that is in the summary already.
+    pub(super) fn add(&mut self, summary: &mut Summary, variant: &str, phases: &Phases) {
+        if self.variant != variant {
+            (self.variant, self.phases) = (variant.into(), Phases::default());
+        }
+        self.phases.merge(phases);
+        if let Some(first) = summary.variants.iter_mut().find(|run| run.name == variant) {
+            first.latency_over_seeds = Some(Latencies::of(&self.phases));
         }
     }
-    Ok(())
-}
 
-/// Where the latencies of a variant are kept, over all seeds: with its first run.
-pub(super) fn phases_of<'a>(summary: &'a mut Summary, variant: &str) -> Option<&'a mut Phases> {
-    let first = summary.variants.iter_mut().find(|run| run.name == variant)?;
-    Some(first.histograms.get_or_insert_default())
+    /// Adds the cells that were over before, from their file: they are shown together with the others.
+    pub(super) fn recall(
+        &mut self,
+        folder: &Path,
+        summary: &mut Summary,
+        repeats: u64,
+    ) -> Result<(), ReadError> {
+        let mut cell = 0;
+        let mut phases = Phases::default();
+        read_latencies(&folder.join("latency.hlog"), |run, phase, histogram| {
+            // The file has the cells in their order.
+            let is_its_own =
+                |told: &VariantSummary| run_name(&told.name, told.seed, repeats) == run;
+            if !summary.variants.get(cell).is_some_and(is_its_own) {
+                self.add_cell(summary, cell, std::mem::take(&mut phases));
+                cell += 1;
+            }
+            if let Some(told) = summary.variants.get(cell).filter(|told| is_its_own(told)) {
+                let longest = Span::from_nanos_f64(told.latency_seconds.get(phase).max * 1e9);
+                phases.add_histogram(phase, histogram, longest.unwrap_or_default());
+            }
+        })?;
+        self.add_cell(summary, cell, phases);
+        Ok(())
+    }
+
+    fn add_cell(&mut self, summary: &mut Summary, cell: usize, phases: Phases) {
+        if let Some(name) = summary.variants.get(cell).map(|told| told.name.clone()) {
+            self.add(summary, &name, &phases);
+        }
+    }
 }

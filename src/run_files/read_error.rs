@@ -73,8 +73,17 @@ impl ReadError {
     }
 }
 
+/// A pipe in the place of a file would be waited for.
+pub(super) fn expect_file(path: &Path) -> Result<(), ReadError> {
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => Err(ReadError::broken(path, "it is not a file")),
+        _ => Ok(()),
+    }
+}
+
 /// A file of a run's folder, as text.
 pub fn read_file(folder: &Path, file: &str) -> Result<String, ReadError> {
+    expect_file(&folder.join(file))?;
     let bytes = read_at_most(&folder.join(file), MOST_TEXT).map_err(ReadError::of(folder, file))?;
     String::from_utf8(bytes).map_err(|_| ReadError::broken(folder.join(file), "it is not text"))
 }

@@ -2,9 +2,10 @@
 
 use super::columns::RunTable;
 use super::header::{ColumnPlace, TableHeader, TableLine};
-use super::read_error::ReadError;
+use super::read_error::{ReadError, expect_file};
+use super::summary_json::Summary;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Bytes of the longest line: a run writes some hundred.
@@ -16,19 +17,39 @@ pub struct TableRows<T> {
     lines: BufReader<File>,
     line: Vec<u8>,
     number: u64,
+    /// Rows that the run has written, if it has written them all.
+    expected: Option<u64>,
 }
 
 impl<T: RunTable> TableRows<T> {
-    /// Opens the table in a run's folder and reads its header.
+    /// Opens the table in a run's folder and reads its header. Reading it to its end is an error if it has not the
+    /// rows that `summary.json` says.
     pub fn open(folder: &Path) -> Result<Self, ReadError> {
+        let expected = Summary::read(folder)?.rows_of::<T>();
+        expect_file(&folder.join(T::FILE))?;
         let file = File::open(folder.join(T::FILE)).map_err(ReadError::of(folder, T::FILE))?;
         let path = folder.join(T::FILE);
         let lines = BufReader::with_capacity(1 << 16, file);
         let header = TableHeader::new(&path, "");
-        let mut rows = TableRows { header, lines, line: Vec::new(), number: 0 };
+        let mut rows = TableRows { header, lines, line: Vec::new(), number: 0, expected };
         rows.read()?;
         rows.header = TableHeader::new(&path, &String::from_utf8_lossy(&rows.line));
         Ok(rows)
+    }
+
+    /// Whether there is not even a header: the run was killed before it wrote one.
+    pub fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// Leaves out what is before this many bytes of the file, so many rows.
+    pub fn skip(&mut self, (bytes, rows): (u64, u64)) -> Result<(), ReadError> {
+        if bytes > 0 {
+            let place = self.lines.seek(SeekFrom::Start(bytes));
+            place.map_err(|source| ReadError::Read { path: self.header.path().into(), source })?;
+            self.number = rows + 1;
+        }
+        Ok(())
     }
 
     /// The columns of the file.
@@ -39,7 +60,7 @@ impl<T: RunTable> TableRows<T> {
     /// The next row, if there is one.
     pub fn next_row(&mut self) -> Result<Option<TableLine<'_, '_, T>>, ReadError> {
         if !self.read()? {
-            return Ok(None);
+            return self.check_count().map(|()| None);
         }
         let number = Some(self.number);
         let text = str::from_utf8(&self.line)
@@ -47,7 +68,23 @@ impl<T: RunTable> TableRows<T> {
         self.header.line(text, number).map(Some)
     }
 
-    /// Reads a line, without its end.
+    fn check_count(&self) -> Result<(), ReadError> {
+        // The header is a line, and so is the end.
+        let rows = self.number.saturating_sub(2);
+        match self.expected {
+            Some(expected) if expected != rows => {
+                let what = format!(
+                    "it has {rows} rows, and summary.json is of a run that wrote {expected}"
+                );
+                let error = ReadError::broken(self.header.path(), what);
+                Err(error
+                    .help("was the file changed, or is it of another run? Run the scenario again"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a line, without its end. The last one of a run that was killed may be cut off: it does not count.
     fn read(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
         let read =
@@ -58,11 +95,12 @@ impl<T: RunTable> TableRows<T> {
             let what = format!("a line of {LONGEST} bytes or more");
             return Err(ReadError::broken(self.header.path(), what).at(Some(self.number + 1)));
         }
+        let is_whole = self.line.last() == Some(&b'\n');
         while self.line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             self.line.pop();
         }
         self.number += 1;
-        Ok(read > 0)
+        Ok(is_whole)
     }
 }
 

@@ -18,13 +18,16 @@ mod parts;
 pub use one_run::VariantSummary;
 pub use over_seeds::{OverSeeds, Spread};
 pub use parts::{
-    Diverged, ExpectResult, Legs, Losses, RestSummary, ScheduleSummary, TargetReached, TauSummary,
-    TheorySummary, Throughput, Waited,
+    Diverged, ExpectResult, FilesSummary, Legs, Losses, RestSummary, ScheduleSummary,
+    TargetReached, TauSummary, TheorySummary, Throughput, Waited,
 };
 
 use super::read_error::{ReadError, read_file};
+use crate::run_files::{ClientsCsv, RoundsCsv, RunTable};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The whole scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,12 +43,25 @@ pub struct Summary {
     /// Whether the schedule alone was run, without training.
     #[serde(default)]
     pub timing_only: bool,
+    /// Whether it was run on the wall clock; only if it was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wall_clock: bool,
     /// What went wrong; only if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Digest of the scenario with every override.
+    /// Digest of the scenario with every override, and of what is in the files that it names; wherever these are.
     #[serde(default)]
     pub scenario_digest: String,
+    /// Digest of every file or folder that the scenario names, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
+    /// The kind of processor that it was run on. The bits of native models do not depend on it, those of libtorch do.
+    #[serde(default)]
+    pub processor: String,
+    /// What belongs to this summary: the digest of `scenario.toml`, and the rows of `rounds.csv` and `clients.csv`
+    /// once they are all written.
+    #[serde(default)]
+    pub files: FilesSummary,
     /// An entry per variant and seed, see below.
     pub variants: Vec<VariantSummary>,
     /// An entry per variant: `name`, number of `seeds`, and `mean` and standard deviation `std` over the
@@ -73,6 +89,30 @@ impl Summary {
         serde_json::from_slice(content).map_err(|error| {
             ReadError::broken(path, format!("it is not the summary of a run: {error}"))
         })
+    }
+
+    /// The scenario of the run in `folder`, if it is the one that the summary is of.
+    pub fn read_scenario(&self, folder: &Path) -> Result<String, ReadError> {
+        let text = read_file(folder, "scenario.toml")?;
+        let own = format!("{:032x}", xxh3_128(text.as_bytes()));
+        match &self.files.scenario {
+            Some(digest) if *digest != own => {
+                let what = "it is not the scenario that summary.json is of";
+                let error = ReadError::broken(folder.join("scenario.toml"), what);
+                Err(error
+                    .help("are there files of two runs in this folder? Run the scenario again"))
+            }
+            _ => Ok(text),
+        }
+    }
+
+    /// The rows that a table of the run must have, once they are all written.
+    pub fn rows_of<T: RunTable>(&self) -> Option<u64> {
+        match T::FILE {
+            RoundsCsv::FILE => self.files.rounds,
+            ClientsCsv::FILE => self.files.clients,
+            _ => None,
+        }
     }
 
     /// The content of the file.

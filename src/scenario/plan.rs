@@ -5,6 +5,7 @@ use crate::device::{EventConfig, FleetConfig};
 use crate::metric::Metric;
 use crate::plugins::ChosenPlugins;
 use crate::policy::{ClientConfig, ServerConfig, Stop};
+use std::path::PathBuf;
 
 /// A whole scenario file, overrides applied, every choice made.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,10 @@ pub struct Scenario {
     pub expects: Vec<Expect>,
     /// The scenario as TOML with overrides applied: enough to repeat the run.
     pub resolved: String,
+    /// The same without the folders of the files that it names.
+    pub(crate) portable: String,
+    /// The files and folders that it names, in order.
+    pub inputs: Vec<PathBuf>,
     /// What is odd about the scenario without being wrong, each with its place.
     pub warnings: Vec<String>,
 }

@@ -45,6 +45,7 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
     let (record_clients, record_timeline) = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants, repeats)?;
     let resolved = resolved::write(tree, seed);
+    let (inputs, portable) = resolved::inputs(tree, seed);
     Ok(Scenario {
         name,
         description,
@@ -55,6 +56,8 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
         record_timeline,
         expects,
         resolved,
+        portable,
+        inputs,
         warnings: context.warnings.iter().map(|(_, warning)| warning.as_warning()).collect(),
     })
 }

@@ -1,17 +1,29 @@
 //! The scenario written out again, with `--set` and `--seed` applied: enough to repeat the run.
 
 use super::tree::{Node, ParsedTable, Raw, TableSyntax};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml_edit::{Key, Value};
 
 /// Makes file names absolute, so that the resolved scenario can be loaded from anywhere.
 pub(super) fn anchor(node: &mut Node, folder: &Path) {
-    anchor_under(node, "", folder);
+    each_file(node, "", &mut |path| *path = absolute(folder, path));
 }
 
-fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
+/// The files and folders that a scenario names, and the scenario with their last names alone: wherever they are, it
+/// is the same one.
+pub(super) fn inputs(root: &Node, seed: u64) -> (Vec<PathBuf>, String) {
+    let (mut root, mut paths) = (root.clone(), Vec::new());
+    each_file(&mut root, "", &mut |text| {
+        let path = PathBuf::from(&text);
+        *text = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        paths.push(path);
+    });
+    (paths, write(&root, seed))
+}
+
+fn each_file(node: &mut Node, parent: &str, visit: &mut dyn FnMut(&mut String)) {
     match &mut node.value {
-        Raw::Array(nodes) => nodes.iter_mut().for_each(|node| anchor_under(node, parent, folder)),
+        Raw::Array(nodes) => nodes.iter_mut().for_each(|node| each_file(node, parent, visit)),
         Raw::Table(table) => {
             for entry in &mut table.entries {
                 match (parent, entry.key.as_str(), &mut entry.node.value) {
@@ -19,9 +31,9 @@ fn anchor_under(node: &mut Node, parent: &str, folder: &Path) {
                     | ("init" | "trace" | "task" | "scheme", "file", Raw::String(path))
                     | ("task", "path", Raw::String(path))
                     | ("model", "torchscript", Raw::String(path)) => {
-                        *path = absolute(folder, path);
+                        visit(path);
                     }
-                    _ => anchor_under(&mut entry.node, &entry.key, folder),
+                    _ => each_file(&mut entry.node, &entry.key, visit),
                 }
             }
         }

@@ -23,6 +23,7 @@ pub(super) fn status(state: &State) -> String {
     };
     match (&summary.error, summary.status, state.silent) {
         (Some(_), ..) => "failed".into(),
+        (None, Status::Incomplete, _) if state.is_gone => "killed".into(),
         (None, Status::Incomplete, Some(silent)) if silent >= PATIENCE => {
             format!("no news for {}", time(silent.as_secs_f64().floor()))
         }
@@ -125,6 +126,10 @@ pub(super) fn notes(state: &State) -> Vec<String> {
     if let Some(error) = state.error() {
         notes.push(format!("failed: {}", error.lines().next().unwrap_or_default()));
     }
+    if state.is_gone {
+        notes.push("no process runs it any more: gruppetto run with --resume goes on".into());
+    }
+    notes.extend(foreign_rows(state));
     if state.rounds_skipped > 0 {
         notes.push(format!("rounds.csv: {} MB not read", megabytes(state.rounds_skipped)));
     }
@@ -135,6 +140,20 @@ pub(super) fn notes(state: &State) -> Vec<String> {
         notes.push("no clients.csv: nothing about single clients".into());
     }
     notes
+}
+
+/// A file that is not of the run that the summary is of: it has another number of rows.
+fn foreign_rows(state: &State) -> Option<String> {
+    let summary = state.summary.as_ref().filter(|run| run.status == Status::Complete)?;
+    let files = &summary.files;
+    let skipped = [state.rounds_skipped, state.clients_skipped];
+    let written = [("rounds.csv", files.rounds), ("clients.csv", files.clients)];
+    let whole = written.into_iter().zip(state.rows).zip(skipped);
+    let mut whole = whole.filter(|(_, skipped)| *skipped == 0 && !state.is_behind);
+    whole.find_map(|(((file, written), rows), _)| {
+        let written = written.filter(|written| *written != rows)?;
+        Some(format!("{file} has {rows} rows, and summary.json is of a run that wrote {written}"))
+    })
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use super::rows::{ClientReader, RoundReader};
 use super::state::State;
 use super::tail::{Limits, Reading, Tail, TailLine};
 use crate::memory::read_at_most;
+use crate::report::holder;
 use crate::run_files::{
-    ClientsCsv, MOST_TEXT, ReadError, RoundsCsv, RunTable, Summary, TableHeader,
+    ClientsCsv, MOST_TEXT, ReadError, RoundsCsv, RunTable, Status, Summary, TableHeader,
 };
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -70,6 +71,8 @@ impl Follower {
 
     /// Reads some of what is new.
     pub(super) fn tick(&mut self) -> Result<&State, WatchError> {
+        // In this order: a run says that it is over before it leaves its folder.
+        let is_free = self.summary.parent().is_some_and(|run| holder(run).is_none());
         self.read_summary()?;
         let readings = [self.read_rounds()?, self.read_clients()?];
         if readings.contains(&Reading::Replaced) {
@@ -83,6 +86,8 @@ impl Follower {
         state.clients_skipped = self.clients.skipped();
         let files = [&self.summary, self.rounds.path(), self.clients.path()];
         state.silent = files.into_iter().filter_map(silent).min();
+        let goes_on = state.summary.as_ref().is_some_and(|run| run.status == Status::Incomplete);
+        state.is_gone = is_free && goes_on;
         Ok(&self.state)
     }
 

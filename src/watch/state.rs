@@ -24,6 +24,10 @@ pub(super) struct State {
     pub is_behind: bool,
     /// How long ago something was written.
     pub silent: Option<Duration>,
+    /// Whether the run says that it goes on, and no process holds its folder.
+    pub is_gone: bool,
+    /// Rows that were read of `rounds.csv` and `clients.csv`.
+    pub rows: [u64; 2],
     /// Whose participation was the last one.
     pub(super) last_client: Option<usize>,
 }
@@ -50,12 +54,14 @@ impl State {
 
     /// An aggregation.
     pub(super) fn close(&mut self, line: &RoundLine<'_>) {
+        self.rows[0] += 1;
         let run = self.find(line.variant, line.seed);
         self.runs[run].close(line);
     }
 
     /// A participation.
     pub(super) fn take_part(&mut self, line: &ClientLine<'_>) {
+        self.rows[1] += 1;
         let run = self.find(line.variant, line.seed);
         if let Some(last) = self.last_client.replace(run)
             && last != run

@@ -10,12 +10,14 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The tools that a variable leaves out, and those that nothing leaves out.
-const TOOLS: [(&str, &[&str]); 7] = [
+const TOOLS: [(&str, &[&str]); 9] = [
     ("", &["rustfmt", "clippy", "python3"]),
     ("TORCH", &["c++", "pip"]),
     ("PYTORCH", &["pytorch"]),
     ("TERMINAL", &["tmux"]),
     ("MOUNT", &["mount"]),
+    ("STRACE", &["strace"]),
+    ("PYTHON", &["python"]),
     ("BROWSER", &["chromium", "playwright"]),
     ("READERS", &["readers"]),
 ];
@@ -61,6 +63,7 @@ impl Machine {
             .env_clear()
             .env("PATH", self.path("programs"))
             .env("HOME", self.path("home"))
+            .env("GRUPPETTO_VENV", self.path("venv"))
             .envs(left_out.iter().map(|variable| (variable, "0")))
             .output()
             .unwrap()
@@ -121,7 +124,7 @@ fn a_variable_leaves_out_its_tools_and_no_others() {
 fn each_tool_that_is_hidden_is_the_one_that_is_named() {
     let machine = Machine::new();
     machine.add_tools_of_tests();
-    let checks = ["BROWSER", "READERS"];
+    let checks = ["STRACE", "PYTHON", "BROWSER", "READERS"];
     let output = machine.script(&[], &checks);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     for (program, tool, opt_out) in

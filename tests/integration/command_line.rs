@@ -94,7 +94,8 @@ fn an_earlier_run_is_replaced_only_by_force() {
     let file = workshop.path("out/rounds.csv");
     let before = fs::read(&file).unwrap();
     fs::write(workshop.path("out/notes.md"), "mine").unwrap();
-    fs::write(workshop.path("out/model-old.safetensors"), "old").unwrap();
+    let own = fs::read(workshop.path("out/model-fednova.safetensors")).unwrap();
+    fs::write(workshop.path("out/model-mine.safetensors"), "mine").unwrap();
 
     let refused = run(&workshop, &["--seed", "2"]);
     assert_code(&refused, 1);
@@ -104,7 +105,8 @@ fn an_earlier_run_is_replaced_only_by_force() {
     assert_code(&run(&workshop, &["--seed", "2", "--force"]), 0);
     assert_ne!(fs::read(&file).unwrap(), before);
     assert!(workshop.path("out/notes.md").exists(), "not ours");
-    assert!(!workshop.path("out/model-old.safetensors").exists());
+    assert!(workshop.path("out/model-mine.safetensors").exists(), "no run wrote it");
+    assert_ne!(fs::read(workshop.path("out/model-fednova.safetensors")).unwrap(), own);
 
     // A folder of something else is not ours to touch, even with force.
     fs::create_dir(workshop.path("photos")).unwrap();

@@ -328,3 +328,36 @@ fn memory_is_flat_over_rounds_and_arrivals() {
         assert!(many < few + 50_000, "{few} kB for 100 rounds, {many} kB for 800");
     }
 }
+
+/// A deep model that was killed goes on to the same bytes, and a run that began on another kind of processor says so.
+#[test]
+fn a_network_that_was_killed_goes_on() {
+    let momentum = "momentum = 0.9\nvariance_reduction = \"fednova\"";
+    for (model, more, server) in [
+        ("\"mlp\"", momentum, ""),
+        ("\"cnn\"", "", "close = { buffer = 3 }\nconcurrency = 4\noptimizer = { kind = \"adam\" }"),
+    ] {
+        let workshop = images(model, more, server);
+        let whole = workshop.run("whole", &["--threads", "1"]);
+        let mut killed = workshop.command(&["run", "s.toml", "-q", "--out", "out"]);
+        killed.env("GRUPPETTO_FAULT_AFTER", "47").env("GRUPPETTO_CHECKPOINT_EVENTS", "10");
+        assert_eq!(killed.output().unwrap().status.code(), None);
+        let text = fs::read_to_string(workshop.path("out/summary.json")).unwrap();
+        let processor = summary(&workshop.path("out"))["processor"].as_str().unwrap().to_string();
+        fs::write(workshop.path("out/summary.json"), text.replace(&processor, "Abacus")).unwrap();
+        let call = ["run", "s.toml", "-q", "--out", "out", "--resume", "--threads", "2"];
+        let output = workshop.call(&call);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("another kind of processor (Abacus, and this is"), "{said}");
+        let [a, b] = ["out", "whole"].map(|run| summary(&workshop.path(run)));
+        assert_eq!(a["variants"][0]["model_digest"], b["variants"][0]["model_digest"]);
+        let steps = &a["variants"][0]["throughput"];
+        assert!(steps["trained_steps"].as_u64() < steps["local_steps"].as_u64(), "{steps}");
+        for file in ["rounds.csv", "clients.csv", "findings.json"] {
+            let [a, b] =
+                [&workshop.path("out"), &whole].map(|run| fs::read(run.join(file)).unwrap());
+            assert!(a == b, "{file} of {model}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod any_devices;
 mod asynchronous;
+mod broken_checkpoints;
 mod by_hand;
 mod calibrate;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -29,8 +30,11 @@ mod foresight;
 mod full_disk;
 mod get_data;
 mod golden;
+mod interrupted_early;
 mod key_reference;
 mod kill;
+mod kill_points;
+mod killed;
 mod lemma_one;
 #[cfg(unix)]
 mod libtorch;
@@ -50,6 +54,7 @@ mod repeatable;
 mod replay;
 mod report;
 mod resume;
+mod resume_plugins;
 mod rooms;
 mod scenario_devices;
 mod scenario_docs;

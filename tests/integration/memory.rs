@@ -7,16 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The most memory a run had had, in kB, each time it was looked up.
-fn peaks(rounds: u64) -> Vec<u64> {
+fn peaks(scenario: &str) -> Vec<u64> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("long.toml");
-    // The deadline is far beyond the end of every round, so a timer is left behind by each.
-    let text = format!(
-        "name = \"long\"\nstop.rounds = {rounds}\n[task]\nkind = \"quadratic\"\nclients = 100\n\
-         [client]\nwork = {{ steps = 3 }}\n[server]\nclose = {{ deadline = \"30d\" }}\n\
-         evaluate_every = 100\n[[fleet.class]]\nname = \"a\"\njitter = 0.1\nstep_time = \"1ms\"\n"
-    );
-    std::fs::write(&file, text).unwrap();
+    std::fs::write(&file, scenario).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_gruppetto"))
         .args(["run", file.to_str().unwrap(), "-q", "--threads", "1", "--out"])
         .arg(folder.path().join("run"))
@@ -39,9 +33,33 @@ fn peaks(rounds: u64) -> Vec<u64> {
 /// client-round would be 30 MB and more by the end; what is written then takes two.
 #[test]
 fn the_last_rounds_take_no_more_memory_than_the_first() {
-    let seen = peaks(6000);
+    // The deadline is far beyond the end of every round, so a timer is left behind by each.
+    let seen = peaks(
+        "name = \"long\"\nstop.rounds = 6000\n[task]\nkind = \"quadratic\"\nclients = 100\n\
+         [client]\nwork = { steps = 3 }\n[server]\nclose = { deadline = \"30d\" }\n\
+         evaluate_every = 100\n[[fleet.class]]\nname = \"a\"\njitter = 0.1\nstep_time = \"1ms\"\n",
+    );
     let (early, last) = (seen[seen.len() / 4], seen[seen.len() - 1]);
     assert!(last < early + 6000, "{early} kB early on, {last} kB at the end");
+}
+
+/// A cell that is over leaves its summary and, one of the first 300, what is drawn of it: some ten kilobytes.
+/// Its histograms were 400 to 800.
+#[test]
+fn cells_that_are_over_take_no_memory_to_speak_of() {
+    let cells = |count: usize| {
+        let variant =
+            |i: usize| format!("[[variant]]\nname = \"v{i}\"\nset.client.lr = 1e-{}\n", i % 9 + 1);
+        let variants: String = (0..count).map(variant).collect();
+        let text = format!(
+            "name = \"cells\"\nrepeats = 3\nstop.rounds = 5\n[task]\nkind = \"quadratic\"\nclients = 20\n\
+             [client]\nwork = {{ steps = 3 }}\n[server]\nclose = \"all\"\n[[fleet.class]]\nname = \"a\"\n\
+             step_time = {{ lognormal = {{ median = \"90ms\", sigma = 2 }} }}\nuplink = \"1Mbps\"\n{variants}"
+        );
+        *peaks(&text).last().unwrap()
+    };
+    let [few, many] = [cells(40), cells(240)];
+    assert!(many < few + 600 * 100, "{few} kB for 120 cells, {many} kB for 720");
 }
 
 /// Models of 80 MB, one for each client and a few more.
@@ -107,12 +125,16 @@ fn files_that_unfold_to_gigabytes_are_refused() {
 }
 
 #[test]
-fn devices_without_an_end_are_refused() {
+fn files_without_an_end_are_refused() {
     let workshop = Workshop::new(LARGE);
-    let endless = std::path::Path::new("/dev/zero");
     let output = workshop.call(&["check", "/dev/zero"]);
     assert!(stderr(&output).contains("it holds more than 64 MiB"), "{}", stderr(&output));
-    std::os::unix::fs::symlink(endless, workshop.path("summary.json")).unwrap();
+    let summary = workshop.path("summary.json");
+    std::os::unix::fs::symlink("/dev/zero", &summary).unwrap();
+    let output = workshop.call(&["compare", "."]);
+    assert!(stderr(&output).contains("summary.json: it is not a file"), "{}", stderr(&output));
+    std::fs::remove_file(&summary).unwrap();
+    std::fs::File::create(&summary).unwrap().set_len(2 << 30).unwrap();
     let output = workshop.call(&["compare", "."]);
     assert!(stderr(&output).contains("it holds more than 1 GiB"), "{}", stderr(&output));
 }

@@ -201,7 +201,7 @@ const QUADRATIC: &str =
 const SOFTMAX: &str = "features = 6\nclasses = 3\nsize = { uniform = [20, 60] }";
 
 /// One of each policy, with everything that keeps numbers from round to round.
-fn policies() -> Vec<String> {
+pub(crate) fn policies() -> Vec<String> {
     let fleet = FLEET;
     let lively = &format!("{FLEET}{COMING_AND_GOING}");
     let shared =

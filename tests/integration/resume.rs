@@ -167,6 +167,71 @@ fn wait_for(what: impl Fn() -> bool) {
     }
 }
 
+/// A disk that forgets a bit must not give another result: what has changed is refused.
+#[test]
+fn a_checkpoint_that_has_changed_is_refused() {
+    let client = "variance_reduction = \"scaffold\"\nwork = { steps = 3 }";
+    let workshop = Workshop::new(&scenario(client, "close = \"all\"\nevaluate_every = 1"));
+    assert!(crash(&workshop, "out", 30, &[]));
+    let cell = workshop.path("out/cells/0");
+    let names = crate::support::names(&cell);
+    let files = names.iter().filter(|name| !name.starts_with('.'));
+    for name in files.clone() {
+        let whole = fs::read(cell.join(name)).unwrap();
+        assert!(whole.len() > 16, "{name}");
+        // One bit in the middle, and near the end.
+        for place in [whole.len() / 2, whole.len() - 9] {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            fs::write(cell.join(name), &bytes).unwrap();
+            let output = workshop.call(&["run", "s.toml", "-q", "--out", "out", "--resume"]);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+            assert!(said.contains(name.as_str()), "{said}");
+        }
+        fs::write(cell.join(name), whole).unwrap();
+    }
+    assert!(files.count() >= 3, "{names:?}");
+    resume(&workshop, "out", "2");
+    assert_same(&workshop.run("whole", &["-q"]), &workshop.path("out"), "after all that");
+}
+
+/// Devices come from a trace: with another one in its place the schedule would be another.
+#[test]
+fn a_run_goes_on_elsewhere_but_not_with_other_files() {
+    let text = scenario("work = { steps = 3 }", "close = \"all\"").replace(
+        "step_time = { lognormal = { median = \"20ms\", sigma = 0.3 } }",
+        "trace = \"t.csv\"",
+    );
+    let text = text.replace("jitter = 0.3\n", "");
+    let workshop = Workshop::new(&text);
+    let trace = "device,time[s],step_time[s]\na,0,0.01\nb,0,0.02\nc,0,0.03\nd,0,0.04\n";
+    fs::write(workshop.path("t.csv"), trace).unwrap();
+    assert!(crash(&workshop, "out", 60, &[]));
+    fs::write(workshop.path("t.csv"), trace.replace("0.04", "0.05")).unwrap();
+    let refused = workshop.call(&["run", "s.toml", "-q", "--out", "out", "--resume"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("t.csv has changed since the run began"),
+        "{}",
+        stderr(&refused)
+    );
+    // Another folder with the same files is the same scenario.
+    fs::write(workshop.path("t.csv"), trace).unwrap();
+    fs::create_dir(workshop.path("moved")).unwrap();
+    for file in ["s.toml", "t.csv"] {
+        fs::rename(workshop.path(file), workshop.path("moved").join(file)).unwrap();
+    }
+    let resumed = workshop.call(&["run", "moved/s.toml", "-q", "--out", "out", "--resume"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    let whole = workshop.call(&["run", "moved/s.toml", "-q", "--out", "whole"]);
+    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+    for file in ["rounds.csv", "clients.csv", "findings.json"] {
+        let [a, b] = ["out", "whole"].map(|run| fs::read(workshop.path(run).join(file)).unwrap());
+        assert!(a == b, "{file}");
+    }
+}
+
 /// A signal is seen in the middle of a job, and leaves a checkpoint.
 #[cfg(unix)]
 #[test]

@@ -63,7 +63,7 @@ fn rows_tell_the_same_latencies_as_the_summary() {
     let unfinished = r#"{"name": "watched", "status": "incomplete", "variants": []}"#;
     std::fs::write(folder.join("summary.json"), unfinished).unwrap();
     let text = stdout(&workshop.call(&["watch", "out"]));
-    assert!(text.starts_with("watched · running"), "{text}");
+    assert!(text.starts_with("watched · killed"), "{text}");
     assert_eq!(table(&text), after);
     assert_eq!(after.len(), 5);
 }

@@ -19,7 +19,7 @@ pub(in crate::cli) struct RecordArguments {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Which variant of the run [default: the only one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     variant: Option<String>,
     /// Which seed of the run [default: the only one]
     #[arg(long, value_name = "S")]

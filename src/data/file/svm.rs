@@ -7,6 +7,11 @@ use super::columns::MOST_NUMBERS;
 use super::most_bytes;
 use std::path::Path;
 
+/// Numbers that a table may have for every one that the file gives; real sparse tables have up to a thousand.
+const MOST_PER_ENTRY: usize = 10_000;
+/// A table of so many numbers is always made.
+const SMALL: usize = 1 << 26;
+
 /// Reads a table; what a row does not mention is 0. As many features as the highest index.
 pub(crate) fn parse(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
     let text = std::str::from_utf8(bytes)
@@ -51,6 +56,12 @@ pub(crate) fn parse(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
         let what = format!("{} rows of {features} features do not fit into memory", y.len());
         return Err(DataError::new(file, what).expected(format!("up to {most} numbers")));
     };
+    // One wrong index would turn a few lines into gigabytes of zeros.
+    if dense > SMALL.max(entries.len().saturating_mul(MOST_PER_ENTRY)) {
+        let what = format!("{} rows of {features} features have {} values", y.len(), entries.len());
+        let error = DataError::new(file, what).expected("at least one in 10,000 that is not 0");
+        return Err(error.help("is an index wrong?"));
+    }
     if features == 0 && !y.is_empty() {
         return Err(DataError::new(file, "no line has a feature").expected("`index:value` pairs"));
     }
@@ -87,6 +98,7 @@ mod tests {
             ("1 qid:3 1:2\n", "found `qid:3`"),
             ("1\n", "no line has a feature"),
             ("1 4294967295:1\n", "do not fit into memory"),
+            ("1 1:1\n0 1:2\n1 39999999:1\n", "3 rows of 39999999 features have 3 values"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(words), "{error}");

@@ -11,14 +11,14 @@ use crate::run_files::{
 use std::time::Duration;
 
 impl Ledger {
-    /// The run in numbers, that took `wall`, was busy with training and with evaluation, and trained so many steps.
+    /// The run in numbers, and its latencies: it took `wall`, was busy with training and with evaluation, and trained so many steps.
     pub fn summary(
         &self,
         stopped: Option<StopReason>,
         wall: Duration,
         ([training, evaluation], trained_steps): ([Duration; 2], u64),
         model_digest: String,
-    ) -> VariantSummary {
+    ) -> (VariantSummary, Phases) {
         let Used { count: used, tau: [least, sum, most], compute: kept } = self.used;
         let (mut phases, mut losses) = (Phases::default(), Losses::default());
         let (mut outcomes, mut lost) = ([0; OUTCOMES], 0);
@@ -29,7 +29,7 @@ impl Ledger {
             lost += class.wasted;
         }
         let (lost, kept) = (lost as f64, kept as f64);
-        VariantSummary {
+        let told = VariantSummary {
             name: self.name.clone(),
             seed: self.seed,
             status: match stopped {
@@ -61,7 +61,7 @@ impl Ledger {
                 max: most,
             },
             latency_seconds: Latencies::of(&phases),
-            histograms: Some(phases),
+            latency_over_seeds: None,
             outcomes,
             losses,
             waited: self.waited,
@@ -77,7 +77,8 @@ impl Ledger {
             },
             digest: format!("{:032x}", self.digest.digest128()),
             model_digest,
-        }
+        };
+        (told, phases)
     }
 
     /// What Theorem 2 makes of what was measured.

@@ -2,13 +2,12 @@
 
 use super::{Group, TextStyle, wrapped};
 use crate::clock::Span;
-use crate::run_files::{Phase, Phases};
+use crate::run_files::Phase;
 use std::fmt::Write;
 
 /// Latencies of every variant, or once for all whose devices behaved alike.
 pub(super) fn latency_tables(out: &mut String, groups: &[Group<'_>], style: TextStyle) {
-    let tables: Vec<String> =
-        groups.iter().map(|group| latency_table(&of_all_seeds(group))).collect();
+    let tables: Vec<String> = groups.iter().map(latency_table).collect();
     let mut shown = vec![false; groups.len()];
     for first in 0..groups.len() {
         if shown[first] {
@@ -37,16 +36,11 @@ pub(super) fn latency_tables(out: &mut String, groups: &[Group<'_>], style: Text
     }
 }
 
-fn of_all_seeds(group: &Group<'_>) -> Phases {
-    let mut all = Phases::default();
-    group.runs.iter().flat_map(|run| &run.histograms).for_each(|phases| all.merge(phases));
-    all
-}
-
-fn latency_table(phases: &Phases) -> String {
+fn latency_table(group: &Group<'_>) -> String {
     let mut out = String::new();
+    let latencies = group.runs.iter().find_map(|run| run.latency_over_seeds.as_ref());
     for phase in [Phase::Download, Phase::Compute, Phase::Upload, Phase::Round] {
-        let s = phases.summary(phase);
+        let s = latencies.map(|latencies| latencies.get(phase)).unwrap_or_default();
         let _ = write!(out, "{:12}", phase.name());
         for seconds in [s.p50, s.p90, s.p99, s.p999, s.max] {
             let span = Span::from_nanos_f64(seconds * 1e9).unwrap_or_default();

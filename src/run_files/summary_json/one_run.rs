@@ -7,7 +7,7 @@ use super::parts::{
 use super::{Status, nan_if_null};
 use crate::metric::Metrics;
 use crate::record::{Account, OUTCOMES};
-use crate::run_files::latency::{Latencies, Phases};
+use crate::run_files::latency::Latencies;
 use serde::{Deserialize, Serialize};
 
 /// One run.
@@ -68,9 +68,9 @@ pub struct VariantSummary {
     /// away; a client that was lost counts in what it came to the end of, one that made no step in `idle` alone.
     #[serde(with = "by_name::latencies")]
     pub latency_seconds: Latencies,
-    /// The histograms of these latencies, with the first run of a variant those of all its seeds; not in the file.
+    /// With the first run of a variant, these latencies over all its seeds; not in the file.
     #[serde(skip)]
-    pub histograms: Option<Phases>,
+    pub latency_over_seeds: Option<Latencies>,
     /// Participations by outcome.
     #[serde(with = "by_name::outcomes")]
     pub outcomes: [u64; OUTCOMES],
@@ -97,6 +97,11 @@ pub struct VariantSummary {
 }
 
 impl VariantSummary {
+    /// Whether it came to its end; not so if it was interrupted, was killed, failed or goes on.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, Status::Complete | Status::Diverged)
+    }
+
     /// Whether it ended before `[stop]` said so because no client could come or be reached.
     pub fn is_abandoned(&self) -> bool {
         matches!(self.stopped_by.as_str(), "deserted" | "unreachable")

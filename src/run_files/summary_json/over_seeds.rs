@@ -55,9 +55,12 @@ impl OverSeeds {
         groups.map(OverSeeds::of_one).collect()
     }
 
+    /// One that did not come to its end says nothing of how the others end: it counts only if there is no other.
     fn of_one(runs: &[VariantSummary]) -> OverSeeds {
+        let over: Vec<&VariantSummary> = runs.iter().filter(|run| run.is_over()).collect();
+        let runs = if over.is_empty() { runs.iter().collect() } else { over };
         let spread = |of: &dyn Fn(&VariantSummary) -> f64| {
-            Spread::of(&runs.iter().map(of).collect::<Vec<_>>())
+            Spread::of(&runs.iter().map(|run| of(run)).collect::<Vec<_>>())
         };
         let metric = |metric: Metric| {
             let values: Option<Vec<f64>> = runs.iter().map(|run| run.metrics.get(metric)).collect();

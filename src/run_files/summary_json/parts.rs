@@ -185,3 +185,16 @@ pub struct ExpectResult {
     pub skipped: bool,
     pub measured: Option<f64>,
 }
+
+/// What belongs to a summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct FilesSummary {
+    #[serde(rename = "scenario.toml", skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    #[serde(rename = "rounds.csv", skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+    #[serde(rename = "clients.csv", skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u64>,
+}

@@ -46,8 +46,12 @@ fn full() -> Summary {
         version: "0.1.0".into(),
         status: Status::Interrupted,
         timing_only: true,
+        wall_clock: true,
         error: Some("disk full".into()),
         scenario_digest: "00ff".into(),
+        inputs: BTreeMap::from([("/data/t.csv".into(), "ff".into())]),
+        processor: "a".into(),
+        files: FilesSummary { scenario: Some("aa".into()), rounds: Some(3), clients: None },
         over_seeds: OverSeeds::of(std::slice::from_ref(&run)),
         variants: vec![run],
         expect: vec![ExpectResult { that: "x".into(), measured: Some(0.5), ..Default::default() }],
@@ -68,7 +72,7 @@ fn what_is_read_is_written_the_same_again() {
     assert_eq!(run.outcomes[Outcome::NoStep as usize], 7);
     assert_eq!(run.time[0].0, "watch");
     assert_eq!(run.time[0].1.compute, 1);
-    assert!(run.histograms.is_none());
+    assert!(run.latency_over_seeds.is_none());
 }
 
 #[test]

@@ -116,6 +116,10 @@ impl Task for FilesTask {
         self.data.bytes() as f64 + copied
     }
 
+    fn depends_on_processor(&self) -> bool {
+        self.backend == Backend::Libtorch
+    }
+
     /// What a layer gives and what is made of it, in single precision.
     fn evaluation_bytes(&self) -> f64 {
         2.0 * 4.0 * EVALUATED_TOGETHER as f64 * self.cost.units

@@ -65,6 +65,11 @@ impl Aggregator {
         (self.direction.clone(), held.collect())
     }
 
+    /// How many updates are held, and whether they are held at all.
+    pub fn held(&self) -> (usize, bool) {
+        (self.held.as_ref().map_or(0, Vec::len), self.held.is_some())
+    }
+
     /// Takes over what [`Aggregator::numbers`] gave, of updates that were added without numbers.
     pub fn load(&mut self, direction: Vec<f64>, held: Vec<Vec<f64>>) {
         self.direction = direction;

@@ -93,11 +93,27 @@ struct Reading<'a> {
     points: &'a [Point],
     trace_cursor: TraceCursor,
     index: usize,
+    /// Whether a link, down and up, carries nothing in all of a recording that repeats; once it was asked.
+    is_dead: [Option<bool>; 2],
 }
 
 impl<'a> Reading<'a> {
     fn new(points: &'a [Point], trace_cursor: TraceCursor) -> Self {
-        Reading { points, trace_cursor, index: usize::MAX }
+        Reading { points, trace_cursor, index: usize::MAX, is_dead: [None; 2] }
+    }
+
+    /// Whether a link carries nothing however often the recording begins again.
+    fn is_dead(&mut self, direction: Direction) -> bool {
+        let TraceCursor { period, .. } = self.trace_cursor;
+        let points = self.points;
+        *self.is_dead[direction as usize].get_or_insert_with(|| {
+            let mut reached = points.iter().take_while(|point| point.at == 0 || point.at < period);
+            period > 0
+                && reached.all(|point| match direction {
+                    Direction::Down => point.down == Some(0),
+                    Direction::Up => point.up == Some(0),
+                })
+        })
     }
 
     /// What holds at `at`, and until when.
@@ -185,7 +201,13 @@ impl<'a> SpeedProfile<'a> {
         let slowdown = self.slowdown.take();
         let interval = self.interval(at);
         self.slowdown = slowdown;
-        (interval.rate(direction), interval.until)
+        let rate = interval.rate(direction);
+        let recording = self.links.as_mut().or(self.recording.as_mut());
+        // Without this a transfer would look for a connection in every repetition, to the end of time.
+        if rate == LinkRate::NONE && recording.is_some_and(|it| it.is_dead(direction)) {
+            return (LinkRate::NONE, SimTime::NEVER);
+        }
+        (rate, interval.until)
     }
 
     /// What the device is like at `at`, which never goes back.

@@ -68,13 +68,15 @@ pub struct Resume {
     pub checkpoint: Checkpoint,
     measured: std::vec::IntoIter<Measured>,
     norms: std::vec::IntoIter<f64>,
+    /// How many parameters the model of this run has.
+    parameters: usize,
 }
 
 impl Resume {
     /// Goes on from `checkpoint`, before which `log` was written.
     pub fn new(checkpoint: Checkpoint, log: RunLog) -> Self {
         let (measured, norms) = (log.measured.into_iter(), log.norms.into_iter());
-        Resume { checkpoint, measured, norms }
+        Resume { checkpoint, measured, norms, parameters: 0 }
     }
 }
 
@@ -85,7 +87,8 @@ impl Server {
     }
 
     /// The run is replayed up to a checkpoint. To be called before it begins.
-    pub fn replay(&mut self, replay: Resume) {
+    pub fn replay(&mut self, mut replay: Resume) {
+        replay.parameters = self.x.len();
         // Without numbers, a replay takes no longer than a run that does not train.
         self.x = Vec::new();
         self.aggregator.without_numbers();
@@ -162,7 +165,7 @@ impl Server {
     }
 
     fn take_over(&mut self) -> Result<(), ServerError> {
-        let Some(Resume { checkpoint, measured, norms }) = self.replay.take() else {
+        let Some(Resume { checkpoint, measured, norms, parameters }) = self.replay.take() else {
             return Ok(());
         };
         if checkpoint.position != self.position {
@@ -170,6 +173,9 @@ impl Server {
         }
         if measured.len() > 0 || norms.len() > 0 {
             return Err(ServerError::Replay("less than the log has"));
+        }
+        if !self.fits(&checkpoint, parameters) {
+            return Err(ServerError::Replay("other numbers than the checkpoint has"));
         }
         // The newest round may have closed just now, with no client on its way: that one is not in the checkpoint.
         for round in self.rounds.iter().filter_map(|round| round.upgrade()) {
@@ -187,5 +193,45 @@ impl Server {
         self.residuals.load(checkpoint.residuals);
         self.resumed = true;
         Ok(())
+    }
+
+    /// Whether a checkpoint has as many numbers everywhere as this run, whose model has so many parameters.
+    fn fits(&self, checkpoint: &Checkpoint, parameters: usize) -> bool {
+        let whole = |vector: &[f64]| vector.len() == parameters;
+        let own = |vector: &Option<Arc<Vec<f64>>>| vector.as_deref().is_none_or(|it| whole(it));
+        let controls = match (&self.controls, &checkpoint.controls) {
+            (None, None) => true,
+            (Some(controls), Some(state)) => {
+                let ControlsState { shared, given, own: remembered, departed, open } = state;
+                let clients = controls.save().own.len();
+                [remembered, departed]
+                    .iter()
+                    .all(|them| them.len() == clients && them.iter().all(own))
+                    && [shared, given].into_iter().all(own)
+                    && (open.sum.is_empty() || whole(&open.sum))
+                    && open
+                        .heard
+                        .iter()
+                        .all(|(client, _, it)| (*client as usize) < clients && whole(it))
+            }
+            _ => false,
+        };
+        let rounds = checkpoint
+            .rounds
+            .iter()
+            .all(|(_, RoundNumbers { model, shared })| whole(model.values()) && own(shared));
+        // What a plug-in keeps may be empty at first, and grow.
+        let fresh = self.optimizer.save().len();
+        let optimizer = fresh == 0 || checkpoint.optimizer.len() == fresh;
+        let (held, collects) = self.aggregator.held();
+        controls
+            && rounds
+            && whole(&checkpoint.x)
+            && optimizer
+            && checkpoint.direction.len() == if collects { 0 } else { parameters }
+            && checkpoint.held.len() == held
+            && checkpoint.held.iter().all(|update| whole(update))
+            && checkpoint.residuals.len() == self.residuals.save().len()
+            && checkpoint.residuals.iter().all(own)
     }
 }

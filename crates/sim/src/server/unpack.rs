@@ -21,8 +21,9 @@ impl Server {
         let client = row.client;
         let Some(ticket) = change else {
             let unknown = self.training.is_none() || self.is_replaying();
-            assert!(unknown, "client {client} made steps that nobody trained");
-            return Ok(Vec::new());
+            // Everything a client needs to train is in the checkpoint, or its round opened after it.
+            let missing = ServerError::Replay("a client whose model the checkpoint does not have");
+            return unknown.then(Vec::new).ok_or(missing);
         };
         let training = |source| ServerError::Training { client, source };
         let Some(Parcel { update, residual }) = ticket.wait().map_err(training)? else {

@@ -223,6 +223,12 @@
             : best;
     }
 
+    // Figures of a variant of which no seed came to its end are those of what there is.
+    function soFar(variant) {
+        const over = variant.seeds.some((seed) => ["complete", "diverged"].includes(seed.status));
+        return over || variant.seeds.length === 0 ? null : G.el("small", {}, " so far");
+    }
+
     function table(variants, folders, metrics) {
         const all = columns(variants, folders, metrics);
         const best = all.map((column) => bestOf(column, variants));
@@ -230,7 +236,7 @@
             G.el(
                 "tr",
                 { "data-variant": variant.name },
-                G.el("th", { scope: "row" }, G.swatch(variant), " ", variant.name),
+                G.el("th", { scope: "row" }, G.swatch(variant), " ", variant.name, soFar(variant)),
                 all.map((column, i) => {
                     const mean = column.entry(variant)?.mean;
                     const won =

@@ -1,7 +1,7 @@
 // Whether the run came to its end, what was expected of it, and what happened on the way.
 {
     const WORDS = {
-        incomplete: "This run is incomplete",
+        incomplete: "This run was killed before its end",
         diverged: "A model blew up",
         interrupted: "This run was interrupted",
         failed: "This run failed",
@@ -46,15 +46,25 @@
         );
         const title = stopped
             ? WORDS.interrupted
-            : (WORDS[status] ??
-              (status === "complete" ? "Not everything went to plan" : `Status: ${status}`));
+            : folder.holder
+              ? "This run goes on"
+              : error
+                ? WORDS.failed
+                : (WORDS[status] ??
+                  (status === "complete" ? "Not everything went to plan" : `Status: ${status}`));
         return G.el(
             "div",
             { class: `banner ${status === "complete" ? "mild" : ""}`, role: "alert" },
             G.el("strong", {}, several ? `${folder.folder}: ${title}` : title),
             error ? G.el("p", { class: "error" }, error) : null,
             status === "incomplete"
-                ? G.el("p", {}, "What follows is what was done until then.")
+                ? G.el(
+                      "p",
+                      {},
+                      "What follows is what was done until ",
+                      folder.holder ? "this page was made." : "then. It can go on: ",
+                      folder.holder || !folder.resume ? null : G.el("code", {}, folder.resume),
+                  )
                 : null,
             list.length
                 ? G.el(

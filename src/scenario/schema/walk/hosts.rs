@@ -136,7 +136,7 @@ impl Hosts {
         resolved::anchor(&mut tree, self.folder.path());
         let scenario = read::read(&tree, &crate::plugins::Plugins::new())?;
         // Not part of what is run.
-        Ok(Scenario { resolved: String::new(), ..scenario })
+        Ok(Scenario { resolved: String::new(), portable: String::new(), ..scenario })
     }
 
     /// The hosts as they are, and with every alternative of what leads to `path`.

@@ -86,6 +86,10 @@ impl ServerActor {
         if !self.server.is_measured() && reason != StopReason::Interrupted {
             self.measure(now)?;
         }
+        // Such a run has no model: training was never taken over.
+        if self.server.is_replaying() && reason != StopReason::Interrupted {
+            return Err(ServerError::Replay("its end before the checkpoint"));
+        }
         self.server.call_off(now);
         self.halting = Some(Halting { now, reason });
         for (client, seat) in (0..).zip(&self.clients) {

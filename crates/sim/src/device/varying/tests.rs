@@ -105,6 +105,27 @@ fn a_transfer_across_changes_and_an_outage_takes_the_right_time() {
     assert_eq!(broken, Transfer::Broken(at(2 * MS)));
 }
 
+/// A recording of a device without an uplink, replayed again and again: an earlier version looked for one in every
+/// repetition until the clock ended, for minutes.
+#[test]
+fn a_link_that_is_down_in_all_of_a_recording_is_gone_for_good() {
+    let rate = |at: u64, up: u64| Point { at, compute: None, up: Some(up), down: Some(1000) };
+    let points = [rate(0, 0), rate(2, 0), rate(7, 300_000)];
+    let again = |period| {
+        let trace_cursor = TraceCursor { track: 0, shift: 1, period };
+        SpeedProfile::new(1, 0, nominal(1, NO_LIMIT, NO_LIMIT), EFFORT)
+            .recorded(&points, trace_cursor)
+    };
+    // Begun again after 5 ns, it never comes to the link that works.
+    let broken = transfer(&mut again(5), Direction::Up, at(3), 1000).unwrap();
+    assert_eq!(broken, Transfer::Broken(at(3)));
+    let through = transfer(&mut again(5), Direction::Down, at(3), 10).unwrap();
+    assert_eq!(through, Transfer::Through(at(3 + 10 * MS)));
+    let through = transfer(&mut again(10), Direction::Up, at(3), 0).unwrap();
+    assert_eq!(through, Transfer::Through(at(3)));
+    assert!(matches!(transfer(&mut again(10), Direction::Up, at(3), 1), Ok(Transfer::Through(_))));
+}
+
 #[test]
 fn what_overlaps_multiplies_and_concerns_those_it_selects() {
     let happening = |from, until, slow, up| Happening {

@@ -1,0 +1,6 @@
+//! Labels in idx.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| gruppetto_fuzz::table("f-idx1-ubyte", bytes));

@@ -1,0 +1,84 @@
+"""Gruppetto: federated learning on devices of very different speeds, simulated.
+
+A scenario is a TOML file, its text, or a dict. ``run`` runs it and gives a ``Run``:
+
+>>> import gruppetto as gp
+>>> run = gp.run('''
+... name = "two-speeds"
+... stop.rounds = 5
+... task.clients = 4
+... client.work = { until = "deadline" }
+... server.close = { deadline = "2s" }
+... [[fleet.class]]
+... name = "fast"
+... step_time = "25ms"
+... [[fleet.class]]
+... name = "slow"
+... step_time = "400ms"
+... ''')
+>>> run.summary["variants"][0]["rounds"]
+5
+>>> run.rounds["round"]
+array([1, 2, 3, 4, 5], dtype=uint64)
+
+What is not on the menu you bring yourself: a class behind ``@plugin("name")``, named in the scenario by
+``{ plugin = "name" }``. In a notebook a run is shown as its report.
+"""
+
+from ._native import RunError, ScenarioError, __version__
+from ._run import Latency, Run, Table, check, load, run, theory
+from .plugins import (
+    Applied,
+    Arrival,
+    Arrived,
+    Closing,
+    Contribution,
+    Feedback,
+    Held,
+    Observer,
+    Opened,
+    Rng,
+    Round,
+    Selector,
+    ServerOptimizer,
+    Sums,
+    Verdict,
+    View,
+    Weighting,
+    Work,
+    WorkAsked,
+    plugin,
+)
+
+__all__ = [
+    "Applied",
+    "Arrival",
+    "Arrived",
+    "Closing",
+    "Contribution",
+    "Feedback",
+    "Held",
+    "Latency",
+    "Observer",
+    "Opened",
+    "Rng",
+    "Round",
+    "Run",
+    "RunError",
+    "ScenarioError",
+    "Selector",
+    "ServerOptimizer",
+    "Sums",
+    "Table",
+    "Verdict",
+    "View",
+    "Weighting",
+    "Work",
+    "WorkAsked",
+    "__version__",
+    "check",
+    "load",
+    "plugin",
+    "run",
+    "theory",
+]

@@ -1,0 +1,209 @@
+//! What Python brings: objects behind the traits of the simulator. They are called on the thread of the simulation,
+//! with the interpreter's lock taken for the call alone. Columns are handed over as bytes, which NumPy reads as they
+//! are; the base classes in `gruppetto/plugins.py` make views of them and check what comes back.
+
+mod policies;
+mod server;
+
+use gruppetto::Plugins;
+use gruppetto::plugins::{FromParameter, Parameter, Parameters, PluginError};
+use gruppetto::policy::KeyedRng;
+use policies::{PyClosing, PySelector, PyWork};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use rand::Rng;
+use server::{PyObserver, PyOptimizer, PyWeighting};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The exception that ended a run.
+#[derive(Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    fn set(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Takes it, if there was one.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A Python object that is called back.
+pub struct Hook {
+    object: Py<PyAny>,
+    failure: Failure,
+}
+
+impl Hook {
+    /// Calls it. An exception ends the run.
+    fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> T {
+        self.attempt(work).unwrap_or_else(|text| std::panic::resume_unwind(Box::new(text)))
+    }
+
+    /// Calls it; the exception in words if there was one.
+    fn attempt<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T, String> {
+        Python::attach(|py| {
+            work(self.object.bind(py)).map_err(|error| {
+                let text = error.to_string();
+                self.failure.set(error);
+                text
+            })
+        })
+    }
+}
+
+/// A kind of plug-in that Python brings: its name, what makes it, and the parameters that this takes (`None`: any).
+#[derive(FromPyObject)]
+struct Factory {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    make: Py<PyAny>,
+    #[pyo3(item)]
+    takes: Option<Vec<String>>,
+}
+
+/// Everything that Python brings to a run.
+#[derive(FromPyObject)]
+pub struct Hooks {
+    #[pyo3(item)]
+    selectors: Vec<Factory>,
+    #[pyo3(item)]
+    works: Vec<Factory>,
+    #[pyo3(item)]
+    closings: Vec<Factory>,
+    #[pyo3(item)]
+    weightings: Vec<Factory>,
+    #[pyo3(item)]
+    optimizers: Vec<Factory>,
+    #[pyo3(item)]
+    observers: Vec<Py<PyAny>>,
+}
+
+impl Factory {
+    /// Makes the object for a run.
+    fn make(&self, parameters: &Parameters, failure: &Failure) -> Result<Hook, PluginError> {
+        Python::attach(|py| {
+            let given = PyDict::new(py);
+            let names = match &self.takes {
+                Some(names) => names.clone(),
+                None => parameters.names().map(String::from).collect(),
+            };
+            for name in names {
+                if let Some(Raw(value)) = parameters.get::<Raw>(&name)? {
+                    let value = python(py, &value).map_err(|error| error.to_string())?;
+                    given.set_item(name, value).map_err(|error| error.to_string())?;
+                }
+            }
+            let made = self.make.call(py, (), Some(&given));
+            let object = made.map_err(|error| {
+                let text = error.value(py).to_string();
+                // What is wrong with a value is told at its place in the scenario; anything else is a fault.
+                if !error.is_instance_of::<pyo3::exceptions::PyValueError>(py) {
+                    failure.set(error);
+                }
+                PluginError::new(text)
+            })?;
+            Ok(Hook { object, failure: failure.clone() })
+        })
+    }
+}
+
+/// A parameter of any kind.
+struct Raw(Parameter);
+
+impl FromParameter for Raw {
+    const WHAT: &'static str = "a value";
+
+    fn from_parameter(value: &Parameter) -> Option<Self> {
+        Some(Raw(value.clone()))
+    }
+}
+
+/// A parameter as Python has it.
+fn python<'py>(py: Python<'py>, value: &Parameter) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Parameter::Text(text) => text.into_bound_py_any(py),
+        Parameter::Integer(number) => number.into_bound_py_any(py),
+        Parameter::Number(number) => number.into_bound_py_any(py),
+        Parameter::Truth(truth) => truth.into_bound_py_any(py),
+        Parameter::List(values) => {
+            let values: PyResult<Vec<_>> = values.iter().map(|value| python(py, value)).collect();
+            PyList::new(py, values?)?.into_bound_py_any(py)
+        }
+        Parameter::Table(values) => {
+            let table = PyDict::new(py);
+            for (name, value) in values {
+                table.set_item(name, python(py, value)?)?;
+            }
+            table.into_bound_py_any(py)
+        }
+        _ => Ok(py.None().into_bound(py)),
+    }
+}
+
+impl Hooks {
+    /// As plug-ins of the simulator.
+    pub fn plugins(self, py: Python<'_>, failure: &Failure) -> Plugins {
+        let _ = py;
+        let mut plugins = Plugins::new();
+        for factory in self.selectors {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.selector(&name, move |parameters, fleet| {
+                Ok(Box::new(PySelector::new(factory.make(parameters, &failure)?, fleet)))
+            });
+        }
+        for factory in self.works {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.work(&name, move |parameters, _| {
+                Ok(Box::new(PyWork(factory.make(parameters, &failure)?)))
+            });
+        }
+        for factory in self.closings {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.closing(&name, move |parameters, _| {
+                Ok(Box::new(PyClosing(factory.make(parameters, &failure)?)))
+            });
+        }
+        for factory in self.weightings {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.weighting(&name, move |parameters, _| {
+                Ok(Box::new(PyWeighting(factory.make(parameters, &failure)?)))
+            });
+        }
+        for factory in self.optimizers {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.optimizer(&name, move |parameters, _| {
+                Ok(Box::new(PyOptimizer::new(factory.make(parameters, &failure)?)))
+            });
+        }
+        for observer in self.observers {
+            let failure = failure.clone();
+            plugins = plugins.observer(move |context| {
+                let object = Python::attach(|py| observer.clone_ref(py));
+                let hook = Hook { object, failure: failure.clone() };
+                PyObserver::begin(hook, context.variant, context.seed)
+            });
+        }
+        plugins
+    }
+}
+
+/// Numbers as bytes that NumPy reads.
+fn bytes<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, 8 * values.len(), |buffer| {
+        for (into, value) in buffer.chunks_exact_mut(8).zip(values) {
+            into.copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    })
+}
+
+/// The key of a stream: NumPy's generators are made of it.
+fn key(rng: &KeyedRng) -> (u64, u64) {
+    let mut stream = rng.stream(0);
+    (stream.next_u64(), stream.next_u64())
+}
