@@ -18,7 +18,7 @@ pub use arguments::Arguments;
 use crate::actors::Interrupt;
 use crate::bench::{Extent, bench};
 use crate::plugins::Plugins;
-use crate::report::{TextStyle, number, results};
+use crate::report::{TextStyle, is_record_of_run, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight, with_evaluations};
 use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
@@ -105,6 +105,16 @@ impl Problem {
     fn failed(text: impl std::fmt::Display) -> Self {
         Problem { text: format!("error: {text}"), code: FAILED }
     }
+}
+
+/// Refuses to write a page or a table over what a run recorded.
+fn spare_records(path: &std::path::Path) -> Result<(), Problem> {
+    if !is_record_of_run(path) {
+        return Ok(());
+    }
+    let path = path.display();
+    let text = format!("error: {path} is a file of a run\n  = help: write to another file");
+    Err(Problem::usage(text))
 }
 
 fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {

@@ -42,6 +42,8 @@ impl ComparedRun {
     /// Its variants, each over all its seeds. The run is called `name`.
     pub fn entries(&self, name: &str) -> Vec<ComparedVariant> {
         let Summary { over_seeds, variants, .. } = &self.so_far.summary;
-        over_seeds.iter().map(|variant| ComparedVariant::of(name, variant, variants)).collect()
+        let seeds = self.scenario["repeats"].as_u64().unwrap_or(1);
+        let entry = |variant| ComparedVariant::of(name, variant, variants, seeds);
+        over_seeds.iter().map(entry).collect()
     }
 }

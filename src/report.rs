@@ -23,7 +23,7 @@ pub use durable::write_whole;
 pub(crate) use durable::{create_folder, sync_folder, write_whole_by};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub(crate) use folder::CELLS;
-pub use folder::{FolderError, RunFolder, RunPath};
+pub use folder::{FolderError, RunFolder, RunPath, is_record_of_run};
 pub use latency_hlog::{LatencyLog, latency_lines, read_latencies};
 pub use ledger::{FileLengths, Files, Ledger};
 pub use lock::holder;

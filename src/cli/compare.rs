@@ -1,7 +1,7 @@
 //! `gruppetto compare`: several runs side by side.
 
 use super::report::note_unfinished;
-use super::{Problem, print, style};
+use super::{Problem, print, spare_records, style};
 use crate::cli::ExitCode;
 use crate::compare::{ComparedRun, ComparedVariant, csv, text};
 use crate::report::write_page;
@@ -27,6 +27,7 @@ pub(super) struct CompareArguments {
 /// Does what `gruppetto compare` says.
 pub(super) fn compare(arguments: &CompareArguments) -> Result<ExitCode, Problem> {
     let CompareArguments { runs, html, csv: table, anyway } = arguments;
+    [html, table].into_iter().flatten().try_for_each(|path| spare_records(path))?;
     let compared: Result<Vec<ComparedRun>, _> =
         runs.iter().map(|run| ComparedRun::read(run)).collect();
     let compared = compared.map_err(Problem::failed)?;

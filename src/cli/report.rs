@@ -1,6 +1,6 @@
 //! `gruppetto report`: the page about runs that are over.
 
-use super::{Problem, print};
+use super::{Problem, print, spare_records};
 use crate::cli::ExitCode;
 use crate::report::write_page;
 use crate::resume::RunSoFar;
@@ -30,6 +30,7 @@ pub(super) fn report(ReportArguments { runs, out }: &ReportArguments) -> Result<
             return Err(Problem::usage(text));
         }
     };
+    spare_records(&out)?;
     let mut pages = Vec::new();
     for run in runs {
         let run = RunSoFar::read(run).map_err(Problem::failed)?;

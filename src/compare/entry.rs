@@ -1,7 +1,7 @@
 //! A variant of a run, over all its seeds.
 
 use crate::metric::Metric;
-use crate::run_files::{OverSeeds, Spread, VariantSummary};
+use crate::run_files::{OverSeeds, Spread, Status, VariantSummary};
 
 /// A variant that is compared with others.
 #[derive(Clone, Debug)]
@@ -9,8 +9,13 @@ use crate::run_files::{OverSeeds, Spread, VariantSummary};
 pub struct ComparedVariant {
     pub run: String,
     pub variant: String,
+    /// Over how many seeds the figures are.
     pub seeds: u64,
-    /// Whether none of them came to its end: the figures are of what there is.
+    /// How many seeds the scenario has.
+    pub all_seeds: u64,
+    /// How many of the seeds diverged.
+    pub diverged: u64,
+    /// Whether no seed came to its end: the figures are of what there is.
     pub is_unfinished: bool,
     /// In the order of [`Metric::ALL`].
     pub metrics: Vec<(Metric, Spread)>,
@@ -24,7 +29,12 @@ pub struct ComparedVariant {
 }
 
 impl ComparedVariant {
-    pub(super) fn of(run: &str, over_seeds: &OverSeeds, runs: &[VariantSummary]) -> Self {
+    pub(super) fn of(
+        run: &str,
+        over_seeds: &OverSeeds,
+        runs: &[VariantSummary],
+        all_seeds: u64,
+    ) -> Self {
         let metric = |metric: Metric| Some((metric, *over_seeds.metrics.get(metric.name())?));
         let own = runs.iter().filter(|run| run.name == over_seeds.name);
         let (over, rest): (Vec<&VariantSummary>, Vec<_>) = own.partition(|run| run.is_over());
@@ -36,6 +46,8 @@ impl ComparedVariant {
             run: run.into(),
             variant: over_seeds.name.clone(),
             seeds: own.len() as u64,
+            all_seeds: all_seeds.max(own.len() as u64),
+            diverged: own.iter().filter(|run| run.status == Status::Diverged).count() as u64,
             is_unfinished,
             metrics: Metric::ALL.into_iter().filter_map(metric).collect(),
             virtual_seconds: over_seeds.virtual_seconds,
@@ -44,6 +56,33 @@ impl ComparedVariant {
             waste: over_seeds.waste,
             chi2: over_seeds.chi2,
             missing_mass: over_seeds.missing_mass,
+        }
+    }
+
+    /// `complete`, or the worst that is to be said: no seed came to its end, some did not, some diverged.
+    pub(super) fn status(&self) -> &'static str {
+        match self {
+            _ if self.is_unfinished => "unfinished",
+            _ if self.seeds < self.all_seeds => "partial",
+            _ if self.diverged > 0 => "diverged",
+            _ => "complete",
+        }
+    }
+
+    /// What a reader of its row must know; empty if it is complete.
+    pub(super) fn remark(&self) -> String {
+        let of = |count: u64| match self.all_seeds {
+            1 => String::new(),
+            all => format!("{count} of {all} seeds "),
+        };
+        match (self.status(), self.diverged) {
+            ("unfinished", _) => "*".into(),
+            ("partial", 0) => format!("({})", of(self.seeds).trim_end()),
+            ("partial", diverged) => {
+                format!("({}, {diverged} diverged)", of(self.seeds).trim_end())
+            }
+            ("diverged", diverged) => format!("({}diverged)", of(diverged)),
+            _ => String::new(),
         }
     }
 

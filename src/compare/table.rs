@@ -24,9 +24,9 @@ pub fn text(entries: &[ComparedVariant], style: TextStyle) -> String {
         true => entry.variant.clone(),
         false => format!("{} {}", entry.run, entry.variant),
     };
-    let mark = |entry: &ComparedVariant| if entry.is_unfinished { " *" } else { "" };
+    let label = |entry: &ComparedVariant| format!("{} {}", cut(&named(entry)), entry.remark());
     let labels: Vec<String> =
-        entries.iter().map(|entry| format!("{}{}", cut(&named(entry)), mark(entry))).collect();
+        entries.iter().map(|entry| label(entry).trim_end().to_string()).collect();
     let label = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(8);
     let mut columns = columns(entries);
     let width = |column: &ComparisonColumn| {
@@ -89,7 +89,7 @@ pub fn csv(entries: &[ComparedVariant]) -> String {
                 }
             }
         }
-        out.push_str(if entry.is_unfinished { ",unfinished\n" } else { ",complete\n" });
+        let _ = writeln!(out, ",{}", entry.status());
     }
     out
 }

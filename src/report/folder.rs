@@ -232,6 +232,12 @@ pub(super) fn is_ours(name: &str) -> bool {
     OURS.contains(&name) || name == LOCK || name == CELLS || is_model(name) || is_partial(name)
 }
 
+/// Whether a tool that wrote there would overwrite what a run recorded; its page can be made again.
+pub fn is_record_of_run(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    is_ours(&name) && name != "report.html" && path.with_file_name(Summary::FILE).exists()
+}
+
 /// A file that is called like the model of a run.
 pub(super) fn is_model(name: &str) -> bool {
     name.starts_with("model-") && name.ends_with(".safetensors")

@@ -10,13 +10,24 @@ use std::time::{Duration, Instant};
 
 /// A file could not be written. What is in it already stays.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {source}", path.display())]
+#[error("cannot write {}: {source}{}", path.display(), advice(source))]
 #[non_exhaustive]
 pub struct FileError {
     /// Which file.
     pub path: PathBuf,
     /// Why.
     pub source: io::Error,
+}
+
+/// What to do, where that is known.
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        // Files are created before they are written to, so this one was there.
+        io::ErrorKind::NotFound => {
+            "\n  = help: was a file or folder of the run deleted? --force begins anew"
+        }
+        _ => "",
+    }
 }
 
 impl FileError {

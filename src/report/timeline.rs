@@ -43,6 +43,10 @@ pub struct Timeline {
     arrows: u64,
 }
 
+/// Changes of a client's availability between two participations that are shown. A server may wait for enough clients
+/// through millions of them: then the last one is shown after so many.
+const MOST_TURNS: usize = 1000;
+
 /// The run that is being written.
 #[derive(Default)]
 struct TimelineRun {
@@ -154,9 +158,14 @@ impl Timeline {
 
     /// A client that is shown came or went.
     pub fn availability_changed(&mut self, turn: &AvailabilityChange) {
-        if self.run.left > 0 {
-            self.run.turns.entry(turn.client).or_default().push(*turn);
+        if self.run.left == 0 {
+            return;
         }
+        let turns = self.run.turns.entry(turn.client).or_default();
+        if turns.len() == MOST_TURNS {
+            turns.pop();
+        }
+        turns.push(*turn);
     }
 
     /// A client is back, or lost.
@@ -369,4 +378,24 @@ fn micros(nanos: u64) -> String {
 /// A number that JSON has.
 fn number(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server may wait for enough clients through millions of changes.
+    #[test]
+    fn a_long_wait_takes_no_memory_to_speak_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut timeline = Timeline::create(&folder.path().join("t.json.gz"), None).unwrap();
+        timeline.begin("a", &["phone".into()], false);
+        for second in 1..=50_001u64 {
+            let (at, here) = (SimTime::from_nanos(second * 1_000_000_000), second % 2 == 0);
+            timeline.availability_changed(&AvailabilityChange { at, client: 7, here });
+        }
+        assert_eq!(timeline.run.turns[&7].len(), MOST_TURNS);
+        let last = timeline.run.turns[&7].last().unwrap();
+        assert_eq!((last.at.seconds(), last.here), (50_001.0, false), "how it is now is known");
+    }
 }

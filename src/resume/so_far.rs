@@ -99,7 +99,7 @@ impl RunSoFar {
             drawn.extend(findings);
             self.written = None;
         }
-        if self.written.is_none() {
+        if self.written.is_none() || self.summary.over_seeds.is_empty() {
             self.summary.over_seeds = OverSeeds::of(&self.summary.variants);
         }
         self.findings.insert("runs".into(), drawn.into());

@@ -97,9 +97,10 @@ impl Follower {
             let folder = self.summary.parent().unwrap_or(&self.summary);
             return Err(ReadError::NoRun(folder.to_owned()).into());
         }
-        // As often as it takes for all that may be read; a file that grows as fast has no end.
+        // As often as it takes for all that may be read, each time a line less than allowed; a file that grows as fast
+        // has no end.
         let most = ROUNDS.behind / ROUNDS.at_once + CLIENTS.behind / CLIENTS.at_once;
-        for _ in 0..most {
+        for _ in 0..most + 2 {
             if !self.tick()?.is_behind {
                 break;
             }

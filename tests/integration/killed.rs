@@ -40,7 +40,11 @@ set = { server.weighting = "fedavg" }
 
 /// Killed in the middle of the third cell, at about its tenth round of twenty.
 fn killed() -> Workshop {
-    let workshop = Workshop::new(SCENARIO);
+    killed_of(SCENARIO)
+}
+
+fn killed_of(scenario: &str) -> Workshop {
+    let workshop = Workshop::new(scenario);
     let mut command = workshop.command(&["run", "s.toml", "-q", "--out", "out"]);
     command.env("GRUPPETTO_FAULT_AFTER", "205").env("GRUPPETTO_CHECKPOINT_EVENTS", "20");
     command.env("GRUPPETTO_FAULT_PAUSE_MS", "600");
@@ -119,6 +123,13 @@ fn compare_export_and_watch_mark_what_did_not_come_to_its_end() {
     let csv = stdout(&workshop.call(&["compare", "out", "--csv", "-"]));
     let last: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
     assert_eq!(last, ["status", "complete", "unfinished"]);
+    // With three seeds the third cell is the last of the first variant.
+    let workshop = killed_of(&SCENARIO.replace("repeats = 2", "repeats = 3"));
+    let table = stdout(&workshop.call(&["compare", "out"]));
+    assert!(table.lines().any(|line| line.starts_with("one (2 of 3 seeds) ")), "{table}");
+    let csv = stdout(&workshop.call(&["compare", "out", "--csv", "-"]));
+    assert!(csv.lines().nth(1).unwrap().ends_with(",partial"), "{csv}");
+    let workshop = killed();
 
     let output = workshop.call(&["export", "out", "--tensorboard", "board", "--parquet"]);
     assert!(stderr(&output).contains("out is not complete"), "{}", stderr(&output));
@@ -248,4 +259,26 @@ fn folders_with_odd_names_are_only_names() {
     let record = ["trace", "record", "+1", "--variant", "-two", "--seed", "1", "--out", "t.csv"];
     let output = workshop.call(&record);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn what_a_run_recorded_is_not_written_over() {
+    let workshop = Workshop::new(SCENARIO);
+    workshop.run("out", &[]);
+    for file in ["out/summary.json", "out/rounds.csv", "out/model-one-1.safetensors"] {
+        let before = fs::read(workshop.path(file)).unwrap();
+        for arguments in
+            [["report", "out", "--out"], ["compare", "out", "--csv"], ["compare", "out", "--html"]]
+        {
+            let output = workshop.call(&[&arguments[..], &[file]].concat());
+            assert_eq!(output.status.code(), Some(2), "{file}");
+            assert!(stderr(&output).contains("is a file of a run"), "{}", stderr(&output));
+        }
+        assert!(fs::read(workshop.path(file)).unwrap() == before, "{file}");
+    }
+    assert_eq!(
+        workshop.call(&["report", "out", "--out", "out/report.html"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(workshop.call(&["compare", "out", "--csv", "out/mine.csv"]).status.code(), Some(0));
 }

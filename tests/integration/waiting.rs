@@ -48,6 +48,19 @@ fn a_first_round_that_never_opens_is_refused() {
     let workshop = Workshop::new(&fixed(20, 10, "").replace("rounds = 4", "time = \"1h\""));
     refused(&workshop, &[most]);
 
+    // Sixty periods of which none is another's: the most that are ever there together cannot be looked up.
+    let class = |n: u64| {
+        let (on, off) = (1009 + 12 * n, 9001 + 6 * n * n);
+        format!(
+            "[[fleet.class]]\nname = \"c{n}\"\nstep_time = \"1ms\"\n\
+             availability = {{ on = \"{on}ms\", off = \"{off}ms\" }}\n"
+        )
+    };
+    let unequal: String = (0..60).map(class).collect();
+    let server = "close = \"all\"\nsample = { clients = 40 }";
+    let workshop = Workshop::new(&scenario(60, server, &unequal));
+    refused(&workshop, &["it takes 40 of the 60 clients at once", "are there on average"]);
+
     // Two that take turns.
     let two = scenario(
         2,

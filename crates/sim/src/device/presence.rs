@@ -130,7 +130,7 @@ pub struct Presence {
     /// How often the script took clients away or gave them back.
     turned: u64,
     /// How many that come and go by fixed periods are there together at most, once somebody asked.
-    most_periodic: OnceCell<usize>,
+    periodic: OnceCell<(usize, Vec<outlook::Group>)>,
 }
 
 impl Presence {
@@ -165,7 +165,7 @@ impl Presence {
             varies: laws.iter().any(Coming::varies),
             now: SimTime::ZERO,
             turned: 0,
-            most_periodic: OnceCell::new(),
+            periodic: OnceCell::new(),
             seed,
             laws,
             clients,

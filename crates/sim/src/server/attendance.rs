@@ -65,7 +65,7 @@ struct Lookout {
 pub enum AtBest {
     /// Never more than these at once.
     Together(usize),
-    /// At random, so many on average.
+    /// At random, or by periods of which none is another's, so many on average.
     Usually(f64),
 }
 
@@ -145,7 +145,7 @@ impl Attendance {
     /// nobody is on the way, so that nothing else happens meanwhile.
     pub fn advance_until(&mut self, wanted: usize, horizon: SimTime) -> Ahead {
         let is_open_ended = horizon == SimTime::NEVER;
-        let hopeless = |presence: &Presence| presence.is_hopeless(wanted, presence.not_random());
+        let hopeless = |presence: &Presence| presence.is_hopeless(wanted);
         if is_open_ended && self.presence.as_ref().is_some_and(hopeless) {
             return Ahead::Never;
         }
@@ -176,10 +176,7 @@ impl Attendance {
             }
         }
         // Not found soon: that is worth a closer look.
-        let hopeless = |presence: &Presence| {
-            let most = presence.most_not_random();
-            presence.is_hopeless(wanted, most.min(presence.not_random()))
-        };
+        let hopeless = |presence: &Presence| presence.is_hopeless_by_periods(wanted);
         if is_open_ended && self.presence.as_ref().is_some_and(hopeless) {
             self.today = today;
             return Ahead::Never;
@@ -207,11 +204,14 @@ impl Attendance {
         let presence = self.presence.as_ref();
         match (&self.lookout, presence) {
             (Some(Lookout { most, again: Some(_), .. }), _) => AtBest::Together(*most),
-            (_, Some(presence)) if presence.not_random() == presence.remaining() => {
-                AtBest::Together(match self.lookout {
-                    None => self.candidates(),
-                    Some(_) => presence.most_not_random(),
-                })
+            (None, Some(presence)) if presence.not_random() == presence.remaining() => {
+                AtBest::Together(self.candidates())
+            }
+            (Some(lookout), Some(presence))
+                if presence.not_random() == presence.remaining()
+                    && presence.most_not_random() < lookout.wanted =>
+            {
+                AtBest::Together(presence.most_not_random())
             }
             (_, Some(presence)) => AtBest::Usually(presence.usually_here()),
             (_, None) => AtBest::Together(self.candidates()),
