@@ -130,7 +130,7 @@ pub struct Presence {
     /// How often the script took clients away or gave them back.
     turned: u64,
     /// How many that come and go by fixed periods are there together at most, once somebody asked.
-    periodic: OnceCell<(usize, Vec<outlook::Group>)>,
+    periodic: OnceCell<(usize, Vec<outlook::PeriodGroup>)>,
 }
 
 impl Presence {

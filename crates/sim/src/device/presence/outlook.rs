@@ -70,7 +70,7 @@ impl Presence {
         let counted: f64 = self.clients.iter().filter(is_counted).map(part).sum();
         counted
             + known.map_or(0.0, |(sure, groups)| {
-                *sure as f64 + groups.iter().map(Group::mean).sum::<f64>()
+                *sure as f64 + groups.iter().map(PeriodGroup::mean).sum::<f64>()
             })
     }
 
@@ -88,13 +88,13 @@ impl Presence {
 
     /// Clients that are taken as there, and groups of equal periods. Where that is too much to look at, everybody is
     /// taken as there.
-    fn periodic(&self) -> &(usize, Vec<Group>) {
+    fn periodic(&self) -> &(usize, Vec<PeriodGroup>) {
         self.periodic
             .get_or_init(|| self.look_at_periods().unwrap_or_else(|| (self.not_random(), vec![])))
     }
 
     /// Looks at every group of equal periods for one period; `None` if that is too much.
-    fn look_at_periods(&self) -> Option<(usize, Vec<Group>)> {
+    fn look_at_periods(&self) -> Option<(usize, Vec<PeriodGroup>)> {
         let mut sure = 0;
         let mut groups: BTreeMap<u64, Vec<(u64, i32)>> = BTreeMap::new();
         let mut here: BTreeMap<u64, i64> = BTreeMap::new();
@@ -128,7 +128,7 @@ impl Presence {
             *here.entry(period).or_default() += i64::from(state.cursor.there() && !is_known);
         }
         let group =
-            |(period, changes)| Group::new(self.now.nanos(), period, here[&period], changes);
+            |(period, changes)| PeriodGroup::new(self.now.nanos(), period, here[&period], changes);
         Some((sure, groups.into_iter().map(group).collect()))
     }
 
@@ -146,7 +146,7 @@ impl Presence {
 
     /// Whether more than `sure` clients, members of `groups` and those who come at random make `wanted` next to
     /// never.
-    fn is_beyond(&self, wanted: usize, sure: usize, groups: &[Group]) -> bool {
+    fn is_beyond(&self, wanted: usize, sure: usize, groups: &[PeriodGroup]) -> bool {
         let Some(missing) = wanted.checked_sub(sure).filter(|missing| *missing > 0) else {
             return false;
         };
@@ -156,11 +156,11 @@ impl Presence {
         }
         let random = self.laws.iter().zip(&classes).filter_map(|(law, count)| match law {
             Coming::OnOff(law) if *count > 0 => {
-                Some(Group::alone(law.part_on(), law.mean_cycle(), *count))
+                Some(PeriodGroup::alone(law.part_on(), law.mean_cycle(), *count))
             }
             _ => None,
         });
-        let all: Vec<Group> = groups.iter().cloned().chain(random).collect();
+        let all: Vec<PeriodGroup> = groups.iter().cloned().chain(random).collect();
         let left = SimTime::NEVER.since(self.now).nanos() as f64;
         log_expected(&all, missing as f64, left) < NEVER.ln()
     }
@@ -168,7 +168,7 @@ impl Presence {
 
 /// Clients that come and go together: how many of them are there, in which part of the time.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct PeriodGroup {
     /// How many are there, and in which part of the time.
     levels: Vec<(f64, f64)>,
     /// How many are there at most.
@@ -179,7 +179,7 @@ pub(super) struct Group {
     times: f64,
 }
 
-impl Group {
+impl PeriodGroup {
     /// Of equal periods: `here` are there at `now`, and these are the changes of one period.
     fn new(now: u64, period: u64, here: i64, mut changes: Vec<(u64, i32)>) -> Self {
         changes.sort_unstable();
@@ -195,13 +195,13 @@ impl Group {
         let most = parts.last_key_value().map_or(0, |(count, _)| *count) as usize;
         let part = |(count, time): (i64, u64)| (count as f64, time as f64 / period as f64);
         let levels = parts.into_iter().map(part).collect();
-        Group { levels, most, comings: comings as f64 / period as f64, times: 1.0 }
+        PeriodGroup { levels, most, comings: comings as f64 / period as f64, times: 1.0 }
     }
 
     /// So many clients that come and go each by itself.
     fn alone(part: f64, cycle: f64, times: usize) -> Self {
         let levels = vec![(0.0, 1.0 - part), (1.0, part)];
-        Group { levels, most: 1, comings: 1.0 / cycle, times: times as f64 }
+        PeriodGroup { levels, most: 1, comings: 1.0 / cycle, times: times as f64 }
     }
 
     fn mean(&self) -> f64 {
@@ -223,9 +223,9 @@ impl Group {
 /// An upper bound on the logarithm of how often `k` clients or more are there together, in a time of `left`
 /// nanoseconds. Somebody of a group comes while its group has `most` at most, and those of all other groups N make up
 /// for the rest: P(N ≥ k − most) ≤ E[e^(θN)] e^(−θ(k − most)) for any θ ≥ 0.
-fn log_expected(groups: &[Group], k: f64, left: f64) -> f64 {
+fn log_expected(groups: &[PeriodGroup], k: f64, left: f64) -> f64 {
     let moments = |theta: f64| {
-        let sum = |(log, mean): (f64, f64), group: &Group| {
+        let sum = |(log, mean): (f64, f64), group: &PeriodGroup| {
             let (own, slope) = group.log_moment(theta);
             (log + group.times * own, mean + group.times * slope)
         };
@@ -277,7 +277,7 @@ mod tests {
         for (n, p, k) in [(20, 1.0 / 14.0, 10), (20, 1.0 / 14.0, 20), (100, 0.3, 60), (5, 0.5, 5)] {
             // Each client comes once a nanosecond, to n − 1 others.
             let exact = (n as f64 * binomial(n - 1, p, k - 1)).ln();
-            let group = Group::alone(p, 1.0, n as usize);
+            let group = PeriodGroup::alone(p, 1.0, n as usize);
             let bound = log_expected(&[group], k as f64, 1.0);
             assert!(bound >= exact - 1e-9 && bound < exact + 3.0, "{n} {p} {k}: {bound} {exact}");
         }
