@@ -55,7 +55,7 @@ impl Trainer for Poisson {
         Box::new(PoissonRun { clients: self.clients.clone(), job, w })
     }
 
-    fn evaluate(&self, model: &Model, _: usize, _: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, _: usize, _: Option<&[f64]>) -> Vec<f64> {
         let mut sums = [0.0; 1 + FEATURES];
         let all = self.clients.iter().flatten();
         for (loss, gradient) in all.map(|sample| sample_loss(model.values(), sample)) {

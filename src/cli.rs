@@ -53,11 +53,25 @@ impl From<u8> for ExitCode {
 
 /// Does what the command line says.
 pub fn main(arguments: Arguments) -> ExitCode {
+    if let ([file, ..], _) = arguments.python() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "error: --plugin {}: this command has no Python\n  = help: `pip install .` in a clone installs one that \
+             has; plug-ins in Rust are programs of their own, see docs/plugins.md",
+            file.display()
+        );
+        return ExitCode::from(BAD_USAGE);
+    }
+    main_with(arguments, &Plugins::new())
+}
+
+/// The same, with what users bring.
+pub fn main_with(arguments: Arguments, plugins: &Plugins) -> ExitCode {
     arguments.start_logging();
     let done = match &arguments.command {
-        Command::Run(run) => run_scenario(run, arguments.quiet),
-        Command::Check(check) => check_scenario(check),
-        Command::Theory(theory) => predict(theory),
+        Command::Run(run) => run_scenario(run, arguments.quiet, plugins),
+        Command::Check(check) => check_scenario(check, plugins),
+        Command::Theory(theory) => predict(theory, plugins),
         Command::Report(arguments) => report::report(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Export(arguments) => export::export(arguments),
@@ -117,8 +131,12 @@ fn spare_records(path: &std::path::Path) -> Result<(), Problem> {
     Err(Problem::usage(text))
 }
 
-fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Problem> {
-    let scenario = load(arguments)?;
+fn run_scenario(
+    arguments: &RunArguments,
+    quiet: bool,
+    brought: &Plugins,
+) -> Result<ExitCode, Problem> {
+    let scenario = arguments.scenario.load(brought).map_err(Problem::usage)?;
     warn(&scenario);
     let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
@@ -126,8 +144,8 @@ fn run_scenario(arguments: &RunArguments, quiet: bool) -> Result<ExitCode, Probl
     let interrupt = listen_for_signals(quiet);
     options.interrupt = interrupt.clone();
     let plugins = match quiet || arguments.json {
-        true => Plugins::new(),
-        false => bars::plugins(&scenario),
+        true => brought.clone(),
+        false => bars::with_bars(brought.clone(), &scenario),
     };
     let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) | Error::Resume(_) => {
@@ -207,8 +225,8 @@ fn listen_for_signals(quiet: bool) -> Interrupt {
     interrupt
 }
 
-fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+fn check_scenario(arguments: &CheckArguments, plugins: &Plugins) -> Result<ExitCode, Problem> {
+    let scenario = arguments.scenario.load(plugins).map_err(Problem::usage)?;
     warn(&scenario);
     preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
@@ -225,8 +243,8 @@ fn check_scenario(arguments: &CheckArguments) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn predict(arguments: &TheoryArguments) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load().map_err(Problem::usage)?;
+fn predict(arguments: &TheoryArguments, plugins: &Plugins) -> Result<ExitCode, Problem> {
+    let scenario = arguments.scenario.load(plugins).map_err(Problem::usage)?;
     warn(&scenario);
     preflight(&scenario, true).map_err(Problem::usage)?;
     let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;
@@ -285,10 +303,6 @@ fn curves(outlooks: &[Outlook], sweep: &Sweep) -> Result<String, Problem> {
         }
     }
     Ok(text)
-}
-
-fn load(arguments: &RunArguments) -> Result<Scenario, Problem> {
-    arguments.scenario.load().map_err(Problem::usage)
 }
 
 /// Tells what is odd about a scenario, in the form in which errors are told.

@@ -25,15 +25,21 @@ What is not on the menu you bring yourself: a class behind ``@plugin("name")``, 
 ``{ plugin = "name" }``. In a notebook a run is shown as its report.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ._native import RunError, ScenarioError, __version__
 from ._run import Latency, Run, Table, check, load, run, theory
+from .training import Description, Job, LocalRun, Solver, Trainer
 from .plugins import (
     Applied,
     Arrival,
     Arrived,
+    ClosedRound,
     Closing,
     Contribution,
     Feedback,
+    Fleet,
     Held,
     Observer,
     Opened,
@@ -55,10 +61,15 @@ __all__ = [
     "Arrival",
     "Arrived",
     "Closing",
+    "ClosedRound",
     "Contribution",
+    "Description",
     "Feedback",
+    "Fleet",
     "Held",
+    "Job",
     "Latency",
+    "LocalRun",
     "Observer",
     "Opened",
     "Rng",
@@ -68,8 +79,10 @@ __all__ = [
     "ScenarioError",
     "Selector",
     "ServerOptimizer",
+    "Solver",
     "Sums",
     "Table",
+    "Trainer",
     "Verdict",
     "View",
     "Weighting",
@@ -78,7 +91,20 @@ __all__ = [
     "__version__",
     "check",
     "load",
+    "monitors",
+    "partition",
     "plugin",
     "run",
     "theory",
+    "torch",
 ]
+
+if TYPE_CHECKING:
+    from . import monitors, partition, torch
+
+
+def __getattr__(name: str) -> Any:
+    """Modules that are imported when they are first used: PyTorch takes seconds."""
+    if name in ("monitors", "partition", "torch"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -15,6 +16,8 @@ import numpy.typing as npt
 
 from . import _native, _toml, plugins as _plugins
 from ._progress import bar
+from ._workers import Workers
+from .training import Trainer
 
 if TYPE_CHECKING:
     import pandas
@@ -58,8 +61,10 @@ def run(
     checkpoint: float | None = 60.0,
     threads: int | None = None,
     timing_only: bool = False,
+    speedup: float | None = None,
     plugins: Sequence[type[_plugins.Plugin]] = (),
     observers: Sequence[_plugins.Observer] = (),
+    task: Trainer | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Runs a scenario: a path, TOML text (of several lines) or a dict.
@@ -67,7 +72,10 @@ def run(
     ``set`` changes keys, as ``--set`` does: ``{"server.close.deadline": "5s"}``. ``out`` is the folder; ``True`` means
     ``runs/NAME``, and without it everything is kept in a temporary folder that goes with the ``Run``. ``checkpoint`` is
     how many seconds of training may be lost at most; ``None`` keeps no checkpoints. ``plugins`` are classes that
-    ``@plugin`` named; those are found by name as well. Ctrl-C ends the run as in a terminal: everything is written,
+    ``@plugin`` named; those are found by name as well. ``task`` is trained instead of what ``[task]`` says, such as a
+    ``gp.torch.Task``. ``threads`` is how many train at the same time; models that Python trains do so in as many
+    processes, and in this one unless it is given. With ``speedup`` the run is on the wall clock, where so many simulated
+    seconds pass in a real one and steps are really taken one by one. Ctrl-C ends the run as in a terminal: everything is written,
     then ``KeyboardInterrupt`` is raised.
 
     >>> import gruppetto as gp
@@ -77,6 +85,8 @@ def run(
     source = _source(scenario, set, seed)
     if repeats is not None:
         source["set"].append(f"repeats={repeats}")
+    if task is not None:
+        source["set"].append(f'task={{ kind = {{ plugin = "{_BROUGHT}" }}, clients = {len(task)} }}')  # type: ignore[arg-type]
     temporary = None
     if out is None:
         temporary = tempfile.TemporaryDirectory(prefix="gruppetto-")
@@ -94,11 +104,45 @@ def run(
         "checkpoint": checkpoint,
         "threads": threads,
         "timing_only": timing_only,
+        "speedup": speedup,
     }
     hooks = _plugins.registered(plugins, observers)
-    with bar(progress) as show:
-        text = _native.run(source, request, hooks, show)
+    with bar(progress) as show, training(hooks, task, threads) as prepared:
+        text = _native.run(source, request, prepared, show)
     return Run(folder, json.loads(text), temporary)
+
+
+#: The name of a task that is handed to ``run``.
+_BROUGHT = "task="
+
+
+@contextlib.contextmanager
+def training(hooks: dict[str, Any], task: Trainer | None, threads: int | None) -> Iterator[dict[str, Any]]:
+    """Hooks of which those that train have processes to train in, if there are to be several."""
+    if task is not None:
+        hooks["tasks"].append({"name": _BROUGHT, "make": lambda: task, "takes": []})
+    if not hooks["tasks"]:
+        yield hooks
+        return
+    workers = Workers(threads) if threads is not None and threads > 1 else None
+    made: list[Trainer] = []
+
+    def prepared(make: Any) -> Any:
+        def trainer(**parameters: Any) -> Trainer:
+            one: Trainer = make(**parameters)
+            one._workers = workers
+            made.append(one)
+            return one
+
+        return trainer
+
+    try:
+        yield {**hooks, "tasks": [{**one, "make": prepared(one["make"])} for one in hooks["tasks"]]}
+    finally:
+        if workers is not None:
+            workers.close()
+        for one in made:
+            one.close()
 
 
 def _name(text: str) -> str:

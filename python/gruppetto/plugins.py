@@ -64,7 +64,7 @@ def plugin(name: str) -> Callable[[P], P]:
 
 def registered(plugins: Sequence[type[Plugin]], observers: Sequence[Observer]) -> dict[str, Any]:
     """Everything that a run may name."""
-    hooks: dict[str, Any] = {kind: [] for kind in ("selectors", "works", "closings", "weightings", "optimizers")}
+    hooks: dict[str, Any] = {kind: [] for kind in ("selectors", "works", "closings", "weightings", "optimizers", "tasks")}
     brought = dict(_known)
     for one in plugins:
         if not one.plugin_name:
@@ -84,7 +84,8 @@ def _parameters(brought: type[Plugin]) -> list[str] | None:
     return [parameter.name for parameter in kinds if parameter.kind is not parameter.VAR_POSITIONAL]
 
 
-def _wrong(hook: object, method: str, where: str, found: object, expected: str) -> ValueError:
+def wrong(hook: object, method: str, where: str, found: object, expected: str) -> ValueError:
+    """What a hook gave back cannot be used."""
     return ValueError(f"{type(hook).__name__}.{method}, {where}: found {found!r}, expected {expected}")
 
 
@@ -199,15 +200,15 @@ class Selector(Plugin):
         chosen = self.select(View(round, now / 1e9, wanted, columns, self.fleet), Rng(key))
         array = np.asarray(chosen)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise _wrong(self, "select", f"round {round}", chosen, "a list or array of client numbers")
+            raise wrong(self, "select", f"round {round}", chosen, "a list or array of client numbers")
         clients = len(self.fleet.p)
         if array.size and not (0 <= array.min() and array.max() < clients):
             odd = next(int(client) for client in array if not 0 <= client < clients)
-            raise _wrong(self, "select", f"round {round}", odd, f"clients from 0 to {clients - 1}")
+            raise wrong(self, "select", f"round {round}", odd, f"clients from 0 to {clients - 1}")
         if not self.with_replacement and len(np.unique(array)) < array.size:
             twice = next(int(client) for client in array if (array == client).sum() > 1)
             expected = "each client once, or with_replacement = True in the class"
-            raise _wrong(self, "select", f"round {round}", f"client {twice} twice", expected)
+            raise wrong(self, "select", f"round {round}", f"client {twice} twice", expected)
         return array.tolist()
 
     def _heard(self, *told: Any) -> None:
@@ -245,7 +246,7 @@ class Work(Plugin):
         if isinstance(amount, (int, np.integer)) and not isinstance(amount, bool) and amount >= 1:
             return 0, float(amount)
         where = f"client {ask.client}, round {ask.round}"
-        raise _wrong(self, "amount", where, amount, 'steps (1 or more), ("epochs", e) or "deadline"')
+        raise wrong(self, "amount", where, amount, 'steps (1 or more), ("epochs", e) or "deadline"')
 
 
 class Round(NamedTuple):
@@ -329,21 +330,21 @@ class Closing(Plugin):
         if wanted is None:
             return None, None
         if not isinstance(wanted, Opened):
-            raise _wrong(self, "opened", f"round {round}", wanted, "gp.Opened or None")
+            raise wrong(self, "opened", f"round {round}", wanted, "gp.Opened or None")
         return self._nanos("opened", wanted.deadline), self._nanos("opened", wanted.wake)
 
     def _nanos(self, method: str, seconds: float | None) -> int | None:
         if seconds is None:
             return None
         if not 0 <= seconds < 9e9:
-            raise _wrong(self, method, f"round {self._round}", seconds, "seconds, 0 or more")
+            raise wrong(self, method, f"round {self._round}", seconds, "seconds, 0 or more")
         return round(seconds * 1e9)
 
     def _then(self, method: str, verdict: Verdict | None) -> tuple[int, int]:
         if verdict is None:
             return 0, 0
         if not isinstance(verdict, Verdict):
-            raise _wrong(self, method, f"round {self._round}", verdict, "gp.Verdict or None")
+            raise wrong(self, method, f"round {self._round}", verdict, "gp.Verdict or None")
         if verdict.close:
             return 1, 0
         wake = self._nanos(method, verdict.wake)
@@ -357,7 +358,7 @@ class Closing(Plugin):
         counts = -1.0 if verdict.counts is None else float(verdict.counts)
         if verdict.counts is not None and not 0 <= counts <= 1:
             where = f"round {self._round}, client {client}"
-            raise _wrong(self, "arrived", where, verdict.counts, "a factor from 0 to 1, or None")
+            raise wrong(self, "arrived", where, verdict.counts, "a factor from 0 to 1, or None")
         return counts, code, wake
 
     def _lost(self, now: int) -> tuple[int, int]:
@@ -420,14 +421,14 @@ class Weighting(Plugin):
         update = Contribution(*told)
         weight = float(self.weigh(update))
         if not np.isfinite(weight):
-            raise _wrong(self, "weigh", f"client {update.client}", weight, "a finite number")
+            raise wrong(self, "weigh", f"client {update.client}", weight, "a finite number")
         return weight
 
     def _closed(self, *told: float) -> tuple[float, float]:
         applied = self.closed(Sums(*told))
         tau_eff, scale = float(applied[0]), float(applied[1])
         if not (np.isfinite(tau_eff) and np.isfinite(scale)):
-            raise _wrong(self, "closed", "a round", applied, "finite numbers (tau_eff, scale)")
+            raise wrong(self, "closed", "a round", applied, "finite numbers (tau_eff, scale)")
         return tau_eff, scale
 
 
@@ -449,7 +450,8 @@ class ServerOptimizer(Plugin):
     def apply(
         self, x: Column, direction: Column, factor: float, applied: Applied, client_lr: float, updates: list[Held]
     ) -> None:
-        """Moves ``x`` in place. ``factor * direction`` is the update of the general rule."""
+        """Moves ``x`` in place. ``factor * direction`` is the update of the general rule. The arrays are the simulator's
+        own memory, not copies; ``direction`` and what is in ``updates`` can only be read."""
         raise NotImplementedError(f"{type(self).__name__} has no method apply")
 
     def save(self) -> Any:
@@ -461,17 +463,16 @@ class ServerOptimizer(Plugin):
 
     def _apply(
         self,
-        x: bytes,
-        direction: bytes,
+        x: object,
+        direction: object,
         factor: float,
         applied: tuple[float, float],
         client_lr: float,
-        updates: list[tuple[tuple[Any, ...], float, bytes]],
-    ) -> bytes:
-        moved = np.frombuffer(bytearray(x))
-        held = [Held(Contribution(*update), raw, np.frombuffer(delta)) for update, raw, delta in updates]
-        self.apply(moved, np.frombuffer(direction), factor, Applied(*applied), client_lr, held)
-        return moved.tobytes()
+        updates: list[tuple[tuple[Any, ...], float, object]],
+    ) -> None:
+        # Arrays of the simulator's own memory.
+        held = [Held(Contribution(*update), raw, np.asarray(delta)) for update, raw, delta in updates]
+        self.apply(np.asarray(x), np.asarray(direction), factor, Applied(*applied), client_lr, held)
 
     def _save(self) -> bytes:
         return np.asarray(self.save(), dtype=np.float64).tobytes()

@@ -4,6 +4,7 @@
 
 mod policies;
 mod server;
+mod trainer;
 
 use gruppetto::Plugins;
 use gruppetto::plugins::{FromParameter, Parameter, Parameters, PluginError};
@@ -15,6 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use rand::Rng;
 use server::{PyObserver, PyOptimizer, PyWeighting};
 use std::sync::{Arc, Mutex, PoisonError};
+use trainer::PyTrainer;
 
 /// The exception that ended a run.
 #[derive(Clone, Default)]
@@ -35,23 +37,55 @@ impl Failure {
 pub struct Hook {
     object: Py<PyAny>,
     failure: Failure,
+    /// The seed of its run, where that is known.
+    seed: Option<u64>,
 }
 
 impl Hook {
-    /// Calls it. An exception ends the run.
-    fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> T {
-        self.attempt(work).unwrap_or_else(|text| std::panic::resume_unwind(Box::new(text)))
+    /// Calls it. An exception ends the run; `place` says where it was raised.
+    fn call<T>(
+        &self,
+        place: impl FnOnce() -> String,
+        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> T {
+        self.attempt(place, work).unwrap_or_else(|text| std::panic::resume_unwind(Box::new(text)))
     }
 
     /// Calls it; the exception in words if there was one.
-    fn attempt<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T, String> {
+    fn attempt<T>(
+        &self,
+        place: impl FnOnce() -> String,
+        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T, String> {
         Python::attach(|py| {
-            work(self.object.bind(py)).map_err(|error| {
+            let object = self.object.bind(py);
+            work(object).map_err(|error| {
                 let text = error.to_string();
+                let name = object
+                    .get_type()
+                    .name()
+                    .map_or_else(|_| "a hook".into(), |name| name.to_string());
+                let seed = self.seed.map_or(String::new(), |seed| format!(", seed {seed}"));
+                note(py, &error, &format!("in {name}: {}{seed}", place()));
                 self.failure.set(error);
                 text
             })
         })
+    }
+
+    /// The same, to be given another object.
+    fn clone_of(&self) -> Hook {
+        let object = Python::attach(|py| self.object.clone_ref(py));
+        Hook { object, failure: self.failure.clone(), seed: self.seed }
+    }
+}
+
+/// Adds a line to what Python prints of an exception. Python 3.10 has no notes: there the line is kept, and not printed.
+pub fn note(py: Python<'_>, error: &PyErr, line: &str) {
+    let value = error.value(py);
+    if value.call_method1("add_note", (line,)).is_err() {
+        let notes = PyList::new(py, [line]);
+        let _ = notes.and_then(|notes| value.setattr("__notes__", notes));
     }
 }
 
@@ -80,12 +114,19 @@ pub struct Hooks {
     #[pyo3(item)]
     optimizers: Vec<Factory>,
     #[pyo3(item)]
+    tasks: Vec<Factory>,
+    #[pyo3(item)]
     observers: Vec<Py<PyAny>>,
 }
 
 impl Factory {
     /// Makes the object for a run.
-    fn make(&self, parameters: &Parameters, failure: &Failure) -> Result<Hook, PluginError> {
+    fn make(
+        &self,
+        parameters: &Parameters,
+        failure: &Failure,
+        seed: u64,
+    ) -> Result<Hook, PluginError> {
         Python::attach(|py| {
             let given = PyDict::new(py);
             let names = match &self.takes {
@@ -107,7 +148,7 @@ impl Factory {
                 }
                 PluginError::new(text)
             })?;
-            Ok(Hook { object, failure: failure.clone() })
+            Ok(Hook { object, failure: failure.clone(), seed: Some(seed) })
         })
     }
 }
@@ -147,44 +188,53 @@ fn python<'py>(py: Python<'py>, value: &Parameter) -> PyResult<Bound<'py, PyAny>
 
 impl Hooks {
     /// As plug-ins of the simulator.
-    pub fn plugins(self, py: Python<'_>, failure: &Failure) -> Plugins {
-        let _ = py;
+    pub fn plugins(self, failure: &Failure) -> Plugins {
         let mut plugins = Plugins::new();
         for factory in self.selectors {
             let (name, failure) = (factory.name.clone(), failure.clone());
             plugins = plugins.selector(&name, move |parameters, fleet| {
-                Ok(Box::new(PySelector::new(factory.make(parameters, &failure)?, fleet)))
+                Ok(Box::new(PySelector::new(
+                    factory.make(parameters, &failure, fleet.seed)?,
+                    fleet,
+                )))
             });
         }
         for factory in self.works {
             let (name, failure) = (factory.name.clone(), failure.clone());
-            plugins = plugins.work(&name, move |parameters, _| {
-                Ok(Box::new(PyWork(factory.make(parameters, &failure)?)))
+            plugins = plugins.work(&name, move |parameters, fleet| {
+                Ok(Box::new(PyWork(factory.make(parameters, &failure, fleet.seed)?)))
             });
         }
         for factory in self.closings {
             let (name, failure) = (factory.name.clone(), failure.clone());
-            plugins = plugins.closing(&name, move |parameters, _| {
-                Ok(Box::new(PyClosing(factory.make(parameters, &failure)?)))
+            plugins = plugins.closing(&name, move |parameters, fleet| {
+                Ok(Box::new(PyClosing(factory.make(parameters, &failure, fleet.seed)?)))
             });
         }
         for factory in self.weightings {
             let (name, failure) = (factory.name.clone(), failure.clone());
-            plugins = plugins.weighting(&name, move |parameters, _| {
-                Ok(Box::new(PyWeighting(factory.make(parameters, &failure)?)))
+            plugins = plugins.weighting(&name, move |parameters, fleet| {
+                Ok(Box::new(PyWeighting(factory.make(parameters, &failure, fleet.seed)?)))
             });
         }
         for factory in self.optimizers {
             let (name, failure) = (factory.name.clone(), failure.clone());
-            plugins = plugins.optimizer(&name, move |parameters, _| {
-                Ok(Box::new(PyOptimizer::new(factory.make(parameters, &failure)?)))
+            plugins = plugins.optimizer(&name, move |parameters, fleet| {
+                Ok(Box::new(PyOptimizer::new(factory.make(parameters, &failure, fleet.seed)?)))
+            });
+        }
+        for factory in self.tasks {
+            let (name, failure) = (factory.name.clone(), failure.clone());
+            plugins = plugins.task(&name, move |parameters, setup| {
+                let hook = factory.make(parameters, &failure, setup.seed)?;
+                Ok(Box::new(PyTrainer::new(hook, setup)?))
             });
         }
         for observer in self.observers {
             let failure = failure.clone();
             plugins = plugins.observer(move |context| {
                 let object = Python::attach(|py| observer.clone_ref(py));
-                let hook = Hook { object, failure: failure.clone() };
+                let hook = Hook { object, failure: failure.clone(), seed: Some(context.seed) };
                 PyObserver::begin(hook, context.variant, context.seed)
             });
         }

@@ -10,8 +10,10 @@
 //! ```
 
 mod command;
+mod data;
 mod errors;
 mod hooks;
+mod numbers;
 mod running;
 mod scenario;
 mod tables;
@@ -36,5 +38,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::latency, module)?)?;
     module.add_function(wrap_pyfunction!(tables::load, module)?)?;
     module.add_class::<tables::Table>()?;
+    module.add_class::<numbers::Numbers>()?;
+    module.add_class::<data::BatchOrder>()?;
+    module.add_function(wrap_pyfunction!(data::partition, module)?)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::errors::{RunError, ScenarioError};
 use crate::hooks::{Failure, Hooks};
 use crate::scenario::Source;
-use gruppetto::actors::Interrupt;
+use gruppetto::actors::{ClockMode, Interrupt};
 use gruppetto::clock::SimTime;
 use gruppetto::observer::{Observer, ObserverError};
 use gruppetto::record::RoundRow;
@@ -33,6 +33,9 @@ pub struct RunRequest {
     threads: Option<usize>,
     #[pyo3(item)]
     timing_only: bool,
+    /// How many simulated seconds pass in a real one, on the wall clock.
+    #[pyo3(item)]
+    speedup: Option<f64>,
 }
 
 /// How far a run is.
@@ -58,18 +61,21 @@ pub fn run(
 ) -> PyResult<String> {
     let failure = Failure::default();
     let told = Arc::new(Mutex::new(Progress::default()));
-    let plugins = watched(hooks.plugins(py, &failure), told.clone());
+    let plugins = watched(hooks.plugins(&failure), told.clone());
     let scenario = source.read(&plugins).map_err(|error| failure.take().unwrap_or(error))?;
     preflight(&scenario, request.timing_only).map_err(ScenarioError::new_err::<String>)?;
     let interrupt = Interrupt::default();
     let defaults = Options::default();
+    // In this process, and so one at a time, unless somebody asks for more.
+    let trains_in_python = scenario.variants.iter().any(|one| one.plan.task.kind == "plugin");
     let options = Options {
         out: Some(request.out),
         force: request.force,
         resume: request.resume,
         checkpoint: request.checkpoint.map(Duration::from_secs_f64),
-        threads: request.threads.unwrap_or(defaults.threads),
+        threads: request.threads.unwrap_or(if trains_in_python { 1 } else { defaults.threads }),
         timing_only: request.timing_only,
+        clock_mode: request.speedup.map_or(ClockMode::Virtual, ClockMode::Wall),
         interrupt: interrupt.clone(),
         ..defaults
     };

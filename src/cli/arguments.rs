@@ -123,6 +123,18 @@ Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not m
     },
 }
 
+impl Arguments {
+    /// The Python files that are to be registered, and how many threads are to train, if that is said.
+    pub fn python(&self) -> (&[PathBuf], Option<usize>) {
+        match &self.command {
+            Command::Run(run) => (&run.scenario.plugin, run.threads.map(usize::from)),
+            Command::Check(check) => (&check.scenario.plugin, None),
+            Command::Theory(theory) => (&theory.scenario.plugin, None),
+            _ => (&[], None),
+        }
+    }
+}
+
 /// Which scenario, with which changes.
 #[derive(Args)]
 pub(super) struct ScenarioArguments {
@@ -135,18 +147,25 @@ pub(super) struct ScenarioArguments {
     /// Use another seed than the scenario's
     #[arg(long, allow_negative_numbers = true)]
     pub(super) seed: Option<u64>,
+    /// Register what a Python file brings; in the command that pip installs (may be repeated)
+    #[arg(long, value_name = "FILE")]
+    pub(super) plugin: Vec<PathBuf>,
 }
 
 impl ScenarioArguments {
-    pub(super) fn load(&self) -> Result<Scenario, ScenarioError> {
-        self.load_with(None)
+    pub(super) fn load(&self, plugins: &Plugins) -> Result<Scenario, ScenarioError> {
+        self.load_with(None, plugins)
     }
 
     /// With one change more.
-    pub(super) fn load_with(&self, more: Option<String>) -> Result<Scenario, ScenarioError> {
+    pub(super) fn load_with(
+        &self,
+        more: Option<String>,
+        plugins: &Plugins,
+    ) -> Result<Scenario, ScenarioError> {
         let texts = self.set.iter().chain(&more);
         let overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        Scenario::load_with(&self.file, &overrides, self.seed, &Plugins::new())
+        Scenario::load_with(&self.file, &overrides, self.seed, plugins)
     }
 }
 

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 /// How often a bar is drawn anew.
 const PERIOD: Duration = Duration::from_millis(60);
 
-/// Bars on stderr for every run of a scenario, if that is a terminal.
-pub(super) fn plugins(scenario: &Scenario) -> Plugins {
+/// With bars on stderr for every run of a scenario, if that is a terminal.
+pub(super) fn with_bars(plugins: Plugins, scenario: &Scenario) -> Plugins {
     let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     let (width, repeats) = (width.min(20), scenario.repeats);
-    Plugins::new().observer(move |&RunContext { variant, seed, stop, replayed_rounds, .. }| {
+    plugins.observer(move |&RunContext { variant, seed, stop, replayed_rounds, .. }| {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{prefix} {bar:16.cyan/dim} {wide_msg}");
         bar.set_style(style.expect("a fixed template").progress_chars("━╸─"));

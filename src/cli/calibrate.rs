@@ -3,6 +3,7 @@
 use super::arguments::ScenarioArguments;
 use super::{Problem, print};
 use crate::cli::ExitCode;
+use crate::plugins::Plugins;
 use crate::run::{calibrate, check_device};
 use crate::train::DeviceChoice;
 use clap::Args;
@@ -37,7 +38,8 @@ pub(super) fn calibrate_machine(arguments: &CalibrateArguments) -> Result<ExitCo
         some => some.iter().copied().map(Some).collect(),
     };
     for (place, batch) in batches.into_iter().enumerate() {
-        let loaded = scenario.load_with(batch.map(|size| format!("client.batch={size}")));
+        let loaded =
+            scenario.load_with(batch.map(|size| format!("client.batch={size}")), &Plugins::new());
         let loaded = loaded.map_err(Problem::usage)?;
         let plan = &loaded.variants[0].plan;
         let measured = calibrate(plan, loaded.seed, *device, budget)

@@ -4,6 +4,7 @@ use super::arguments::ScenarioArguments;
 use super::{Problem, print};
 use crate::cli::ExitCode;
 use crate::data::Glyphs;
+use crate::plugins::Plugins;
 use crate::scenario::{Override, Scenario, Variant};
 use clap::{Args, Subcommand};
 
@@ -86,7 +87,9 @@ impl InspectDataArguments {
             (Some(file), _) => {
                 let file = file.clone();
                 let set = set.clone();
-                ScenarioArguments { file, set, seed: *seed }.load().map_err(Problem::usage)
+                ScenarioArguments { file, set, seed: *seed, plugin: Vec::new() }
+                    .load(&Plugins::new())
+                    .map_err(Problem::usage)
             }
             (None, name) => {
                 let name = name.as_deref().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! A task that the user brings.
 
 use super::{ShareError, Shares, Task, TaskError, TrainerSetup};
+use crate::aggregate::Buffers;
 use crate::metric::Metric;
 use crate::plugins::{ChosenTask, PluginError, TaskSetup};
 use crate::train::{TaskDescription, Trainer};
@@ -59,7 +60,9 @@ impl PluginTask {
     /// What the task is like for a seed.
     fn description(&self, seed: u64) -> Result<TaskDescription, PluginError> {
         let description = checked(self.trainer_for(seed)?.description(), self.clients)?;
-        if description.parameters != self.known.parameters {
+        if (description.parameters, description.buffers)
+            != (self.known.parameters, self.known.buffers)
+        {
             return Err(PluginError::new(format!(
                 "plug-in \"{}\" has {} parameters with seed {seed}, and {} with the first seed",
                 self.name(),
@@ -76,6 +79,9 @@ fn checked(known: TaskDescription, clients: usize) -> Result<TaskDescription, Pl
     let wrong = |what: String| Err(PluginError::new(what));
     if known.parameters == 0 {
         return wrong("the task says that its model has no parameters".into());
+    }
+    if known.buffers.len() >= known.parameters {
+        return wrong("the task says that all its parameters are buffers".into());
     }
     if known.p.len() != clients {
         let found = known.p.len();
@@ -112,6 +118,10 @@ impl Task for PluginTask {
 
     fn parameters(&self) -> usize {
         self.known.parameters
+    }
+
+    fn buffers(&self) -> Buffers {
+        self.known.buffers
     }
 
     fn flops(&self, samples: usize) -> f64 {

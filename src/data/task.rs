@@ -4,6 +4,7 @@
 //! `src/scenario/task/`, each with the keys that it reads; a plug-in's is [`super::PluginTask`].
 
 use super::{Inspection, PartitionError, QuadraticConfig};
+use crate::aggregate::Buffers;
 use crate::metric::Metric;
 use crate::plugins::PluginError;
 use crate::train::{DeviceChoice, Trainer};
@@ -34,6 +35,11 @@ pub trait Task: Any + Debug + Send + Sync {
 
     /// Number of model parameters d.
     fn parameters(&self) -> usize;
+
+    /// Those of its parameters, at the end, that no gradient moves.
+    fn buffers(&self) -> Buffers {
+        Buffers::NONE
+    }
 
     /// Entries of a parameter vector as its trainer keeps it, padding included.
     fn stored_parameters(&self) -> usize {

@@ -33,6 +33,12 @@ type MakeObserver = Arc<dyn Fn(&RunContext<'_>) -> Option<Box<dyn Observer>> + S
 /// Plug-ins of one kind, in the order in which they were registered.
 struct Named<T: ?Sized, S>(Vec<(String, Make<T, S>)>);
 
+impl<T: ?Sized, S> Clone for Named<T, S> {
+    fn clone(&self) -> Self {
+        Named(self.0.clone())
+    }
+}
+
 impl<T: ?Sized, S> Default for Named<T, S> {
     fn default() -> Self {
         Named(Vec::new())
@@ -55,7 +61,7 @@ impl<T: ?Sized, S> Named<T, S> {
 }
 
 /// Everything that is brought along.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Plugins {
     selectors: Named<dyn Selector, FleetView>,
     works: Named<dyn Work, FleetView>,

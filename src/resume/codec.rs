@@ -98,10 +98,13 @@ pub(super) fn save(
     places: &Places,
     (log_bytes, log_digest): (u64, u64),
 ) -> Result<(), FileError> {
-    let Checkpoint { position, x, optimizer, direction, held, .. } = checkpoint;
+    let Checkpoint { position, x, optimizer, direction, held, buffered, .. } = checkpoint;
     let mut tensors: Vec<(String, &[f64])> =
         vec![("x".into(), x), ("optimizer".into(), optimizer), ("direction".into(), direction)];
     tensors.extend(held.iter().enumerate().map(|(i, delta)| (format!("held.{i}"), &delta[..])));
+    if !buffered.is_empty() {
+        tensors.push(("buffered".into(), buffered));
+    }
     let (mut departed, mut departed_without) = (Vec::new(), Vec::new());
     let mut open = &OpenControls::default();
     let mut controls = 0;
@@ -242,6 +245,7 @@ pub(super) fn load(folder: &Path, clients: usize) -> Result<Option<Resume>, Chec
         held: (0..meta.held)
             .map(|i| tensors.take(&format!("held.{i}")))
             .collect::<Result<_, _>>()?,
+        buffered: tensors.shared("buffered").map(|values| values.to_vec()).unwrap_or_default(),
         x,
         controls,
         residuals,

@@ -83,7 +83,8 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,
     };
-    let policies = Policies::new(plan, seed, &drawn, start.len())?;
+    let buffers = plan.task.problem.buffers();
+    let policies = Policies::new(plan, seed, &drawn, buffers.begin(start.len()))?;
     let Policies { selection, closing, weighting, optimizer } = policies;
     let DrawnClients { p, workload, fleet } = drawn;
     let (config, stop) = (plan.server.clone(), plan.stop.clone());
@@ -109,13 +110,15 @@ pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Bu
         training: training.clone(),
         p,
         x: start,
+        buffers,
         recipe: recipe.clone(),
         variance_reduction: plan.client.variance_reduction,
         attendance,
         schedule,
         error_feedback: plan.client.packing.error_feedback,
     });
-    let packer = Packer { packing: plan.client.packing, parameters: plan.task.parameters(), seed };
+    let parameters = plan.task.parameters() - buffers.len();
+    let packer = Packer { packing: plan.client.packing, parameters, buffers: buffers.len(), seed };
     let flops = plan.task.flops(0);
     let mut client_side = ClientSide {
         seed,

@@ -36,13 +36,15 @@ pub struct DrawnClients {
 
 impl Plan {
     /// What travels to a client and back: single-precision parameters, and with variance reduction as
-    /// many again. Whatever goes up is compressed.
+    /// many again. Whatever goes up is compressed, buffers apart.
     pub fn payload(&self) -> Payload {
-        let parameters = self.task.parameters();
+        let buffers = self.task.problem.buffers().len();
+        let parameters = self.task.parameters() - buffers;
         let (down, up) = self.client.variance_reduction.map_or((1, 1), |method| method.payload());
         let bits = |compression: Compression| compression.bits(parameters);
         let compressed = bits(self.client.packing.compression);
-        Payload { down: down * bits(Compression::None), up: up * compressed }
+        let buffered = Compression::None.bits(buffers);
+        Payload { down: down * bits(Compression::None) + buffered, up: up * compressed + buffered }
     }
 
     /// Draws shares, work and devices.

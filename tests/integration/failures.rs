@@ -46,7 +46,7 @@ impl Trainer for Breaks {
     fn evaluation_parts(&self) -> usize {
         self.inner.evaluation_parts()
     }
-    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
         // Not before the first round has moved the model.
         assert!(!self.evaluation || model.values()[0] == 0.0, "no test data");
         self.inner.evaluate(model, part, weights)

@@ -138,7 +138,7 @@ fn aggregate(
     clients: &Clients,
     aggregator: &mut Aggregator,
     arrivals: &[(usize, u32)],
-    x: &mut [f64],
+    x: &mut Vec<f64>,
     delta: impl Fn(usize) -> Vec<f64>,
     optimizer: &mut dyn ServerOptimizer,
     outputs: &Value,

@@ -2,7 +2,9 @@
 //! the replay, a server optimiser what it saves.
 
 use gruppetto::actors::Interrupt;
-use gruppetto::aggregate::{AggregatedUpdate, Contribution, ServerOptimizer, Weight, Weighting};
+use gruppetto::aggregate::{
+    AggregatedUpdate, Buffers, Contribution, ServerOptimizer, Weight, Weighting,
+};
 use gruppetto::clock::TimeOverflow;
 use gruppetto::metric::{Metric, Metrics};
 use gruppetto::observer::{Observer, ObserverError};
@@ -141,14 +143,21 @@ struct Pulls(usize);
 impl Trainer for Pulls {
     fn description(&self) -> TaskDescription {
         let (p, metrics) = (vec![1.0 / self.0 as f64; self.0], vec![Metric::TrainLoss]);
-        TaskDescription { parameters: 2, p, samples: vec![], flops: [8.0, 0.0], metrics }
+        TaskDescription {
+            buffers: Buffers::NONE,
+            parameters: 2,
+            p,
+            samples: vec![],
+            flops: [8.0, 0.0],
+            metrics,
+        }
     }
 
     fn begin(&self, job: Job) -> Box<dyn LocalRun> {
         Box::new(Pulled { x: job.model.values().to_vec(), job })
     }
 
-    fn evaluate(&self, model: &Model, _: usize, _: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, _: usize, _: Option<&[f64]>) -> Vec<f64> {
         vec![model.values().iter().map(|x| x * x).sum()]
     }
 

@@ -14,12 +14,14 @@
 //! go through the same traits as those of users.
 
 mod aggregator;
+mod buffers;
 mod optimizer;
 mod participation_rates;
 mod rule;
 mod weighting;
 
 pub use aggregator::Aggregator;
+pub use buffers::Buffers;
 pub use optimizer::*;
 pub use participation_rates::ParticipationRates;
 pub use rule::{Draw, Participation, RuleConfig, TauEff, WeightingConfig};

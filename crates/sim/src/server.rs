@@ -23,7 +23,7 @@ pub use setup::{ServerError, Setup};
 pub use spread::Spread;
 pub use stop::{Health, stop_reason};
 
-use crate::aggregate::{Aggregator, Applied, Contribution, ServerOptimizer};
+use crate::aggregate::{Aggregator, Applied, Buffers, Contribution, ServerOptimizer};
 use crate::clock::{SimTime, Span};
 use crate::compress::Residuals;
 use crate::device::AvailabilityChange;
@@ -78,6 +78,8 @@ pub struct Server {
     is_measured: bool,
     p: Arc<[f64]>,
     x: Vec<f64>,
+    /// The entries at the end of `x` that no gradient moves.
+    buffers: Buffers,
     round: Arc<Round>,
     closing: Box<dyn Closing>,
     /// When the closing policy wants to be woken.
@@ -116,14 +118,16 @@ impl Server {
     /// A server about to open its first round.
     pub fn new(setup: Setup) -> Self {
         let Setup { config, stop, selection, closing, weighting, optimizer, .. } = setup;
-        let Setup { training, p, x, recipe, .. } = setup;
+        let Setup { training, p, x, buffers, recipe, .. } = setup;
         let Setup { variance_reduction, error_feedback, attendance, schedule, .. } = setup;
         // Without training there is nothing whose variance could be reduced.
         let controls = variance_reduction.filter(|_| training.is_some());
         let remember = error_feedback && training.is_some();
         let tau_eff = config.rule.tau_eff;
         let collects = optimizer.collects();
-        let mut aggregator = Aggregator::new(weighting, tau_eff, x.len(), collects);
+        let weights = buffers.begin(x.len());
+        let mut aggregator =
+            Aggregator::new(weighting, tau_eff, weights, collects).with_buffers(buffers);
         aggregator.restart();
         Server {
             aggregator,
@@ -173,6 +177,7 @@ impl Server {
             recipe,
             p,
             x,
+            buffers,
         }
     }
 
@@ -300,14 +305,15 @@ impl Server {
         };
         let delta = self.unpack(&row, &round, change)?;
         row.outcome = Outcome::Used;
-        self.tell_norm(&row, &delta, round.lr * row.accumulation);
+        let weights = &delta[..self.buffers.begin(delta.len())];
+        self.tell_norm(&row, weights, round.lr * row.accumulation);
         if let (Some(controls), false) = (&mut self.controls, delta.is_empty()) {
             let own = controls.departed(asked.client);
             let shared = round.numbers.get().and_then(|numbers| numbers.shared.clone());
             let correction = Correction { shared, own };
             controls.hear(&Heard {
                 client: asked.client,
-                delta: &delta,
+                delta: weights,
                 gain: round.lr * row.accumulation,
                 correction: &correction,
             });

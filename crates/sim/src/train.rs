@@ -24,6 +24,7 @@ pub use quadratic::{QuadraticTrainer, normal_vector};
 pub use softmax::SoftmaxTrainer;
 pub use terms::Terms;
 
+use crate::aggregate::Buffers;
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::solver::{Correction, Solver};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub trait Trainer: Send + Sync {
 
     /// One part of an evaluation: numbers that add up over parts. With `weights`, one per client,
     /// how far the clients' gradients are apart is measured too.
-    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64>;
+    fn evaluate(&self, model: &Arc<Model>, part: usize, weights: Option<&[f64]>) -> Vec<f64>;
 
     /// What the summed parts stand for.
     fn measured(&self, model: &Model, sums: &[f64]) -> Measured;
@@ -82,8 +83,10 @@ pub trait Trainer: Send + Sync {
 /// What a task is like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskDescription {
-    /// Parameters of the model: what travels.
+    /// Parameters of the model: what travels, buffers included.
     pub parameters: usize,
+    /// Those at the end that no gradient moves.
+    pub buffers: Buffers,
     /// Shares p_i of the clients, summing to 1.
     pub p: Vec<f64>,
     /// Training samples n_i of the clients; empty where a task has none.
@@ -104,7 +107,8 @@ impl TaskDescription {
     ) -> Self {
         let all: f64 = samples.iter().map(|&n| f64::from(n)).sum();
         let p = samples.iter().map(|&n| f64::from(n) / all).collect();
-        TaskDescription { parameters, p, samples, flops: [0.0, flops], metrics }
+        let buffers = Buffers::NONE;
+        TaskDescription { parameters, buffers, p, samples, flops: [0.0, flops], metrics }
     }
 }
 
@@ -146,7 +150,7 @@ pub trait LocalRun: Send {
     /// Takes `count` local steps.
     fn steps(&mut self, count: u64);
 
-    /// Δ = where it is − where it began.
+    /// Δ = where it is − where it began. Of buffers, if the task has any, the values themselves.
     fn change(self: Box<Self>) -> Vec<f64>;
 }
 

@@ -225,7 +225,7 @@ impl Trainer for TorchTrainer {
         self.shared.evaluation.parts()
     }
 
-    fn evaluate(&self, model: &Model, part: usize, _: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, part: usize, _: Option<&[f64]>) -> Vec<f64> {
         self.shared.evaluate(model, part)
     }
 

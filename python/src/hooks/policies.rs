@@ -18,13 +18,18 @@ pub struct PySelector {
 
 impl PySelector {
     pub fn new(hook: Hook, fleet: &FleetView) -> Self {
-        let hears = hook.call(|object| {
-            let p = bytes(object.py(), &fleet.p)?;
-            let expected: Vec<f64> =
-                fleet.expected_duration.iter().map(|span| span.seconds()).collect();
-            let expected = bytes(object.py(), &expected)?;
-            object.call_method1("_begin", (p, expected, fleet.parameters, fleet.seed))?.extract()
-        });
+        let hears = hook.call(
+            || "the beginning".into(),
+            |object| {
+                let p = bytes(object.py(), &fleet.p)?;
+                let expected: Vec<f64> =
+                    fleet.expected_duration.iter().map(|span| span.seconds()).collect();
+                let expected = bytes(object.py(), &expected)?;
+                object
+                    .call_method1("_begin", (p, expected, fleet.parameters, fleet.seed))?
+                    .extract()
+            },
+        );
         PySelector { hook, hears }
     }
 }
@@ -38,36 +43,42 @@ fn truths<'py>(py: Python<'py>, values: &[bool]) -> PyResult<Bound<'py, PyBytes>
 
 impl Selector for PySelector {
     fn select(&mut self, view: &View<'_>, rng: &KeyedRng) -> Vec<u32> {
-        self.hook.call(|object| {
-            let py = object.py();
-            let times_used = PyBytes::new_with(py, 4 * view.times_used.len(), |buffer| {
-                for (into, value) in buffer.chunks_exact_mut(4).zip(view.times_used) {
-                    into.copy_from_slice(&value.to_le_bytes());
-                }
-                Ok(())
-            })?;
-            let columns = (
-                truths(py, view.available)?,
-                truths(py, view.present)?,
-                truths(py, view.busy)?,
-                bytes(py, view.last_duration)?,
-                bytes(py, view.last_norm)?,
-                times_used,
-            );
-            let (round, now, wanted) = (view.round, view.now.nanos(), view.wanted);
-            object
-                .call_method1(intern!(py, "_select"), (round, now, wanted, columns, key(rng)))?
-                .extract()
-        })
+        self.hook.call(
+            || format!("round {}", view.round),
+            |object| {
+                let py = object.py();
+                let times_used = PyBytes::new_with(py, 4 * view.times_used.len(), |buffer| {
+                    for (into, value) in buffer.chunks_exact_mut(4).zip(view.times_used) {
+                        into.copy_from_slice(&value.to_le_bytes());
+                    }
+                    Ok(())
+                })?;
+                let columns = (
+                    truths(py, view.available)?,
+                    truths(py, view.present)?,
+                    truths(py, view.busy)?,
+                    bytes(py, view.last_duration)?,
+                    bytes(py, view.last_norm)?,
+                    times_used,
+                );
+                let (round, now, wanted) = (view.round, view.now.nanos(), view.wanted);
+                object
+                    .call_method1(intern!(py, "_select"), (round, now, wanted, columns, key(rng)))?
+                    .extract()
+            },
+        )
     }
 
     fn heard(&mut self, feedback: &Feedback) {
         if self.hears {
             let Feedback { client, round, outcome, tau, duration, norm, .. } = *feedback;
-            self.hook.call(|object| {
-                let told = (client, round, outcome.name(), tau, duration.seconds(), norm);
-                object.call_method1(intern!(object.py(), "_heard"), told).map(drop)
-            });
+            self.hook.call(
+                || format!("client {client}, round {round}"),
+                |object| {
+                    let told = (client, round, outcome.name(), tau, duration.seconds(), norm);
+                    object.call_method1(intern!(object.py(), "_heard"), told).map(drop)
+                },
+            );
         }
     }
 
@@ -82,10 +93,15 @@ impl Work for PyWork {
     fn amount(&mut self, ask: &WorkAsked, rng: &KeyedRng) -> WorkAmount {
         let deadline = ask.deadline.map(|deadline| deadline.seconds());
         let told = (ask.client, ask.round, ask.now.seconds(), deadline);
-        let (kind, amount): (u8, f64) = self.0.call(|object| {
-            let more = (ask.step.seconds(), ask.samples, ask.batch as u64);
-            object.call_method1(intern!(object.py(), "_amount"), (told, more, key(rng)))?.extract()
-        });
+        let (kind, amount): (u8, f64) = self.0.call(
+            || format!("client {}, round {}", ask.client, ask.round),
+            |object| {
+                let more = (ask.step.seconds(), ask.samples, ask.batch as u64);
+                object
+                    .call_method1(intern!(object.py(), "_amount"), (told, more, key(rng)))?
+                    .extract()
+            },
+        );
         match kind {
             0 => WorkAmount::Steps(amount as u64),
             1 => WorkAmount::Epochs(amount),
@@ -107,8 +123,9 @@ fn then((code, at): (u8, u64)) -> Then {
 
 impl Closing for PyClosing {
     fn character(&self) -> Character {
-        let (one_by_one, deadline, extends, leaves): (bool, bool, bool, bool) =
-            self.0.call(|object| object.call_method0("_character")?.extract());
+        let (one_by_one, deadline, extends, leaves): (bool, bool, bool, bool) = self
+            .0
+            .call(|| "its character".into(), |object| object.call_method0("_character")?.extract());
         let mut character = if one_by_one { Character::ONE_BY_ONE } else { Character::ROUNDS };
         if leaves {
             character = character.leaving_behind();
@@ -121,10 +138,13 @@ impl Closing for PyClosing {
 
     fn opened(&mut self, round: &RoundOpened) -> Result<Opened, TimeOverflow> {
         let event = round.deadline.map(|span| span.seconds());
-        let (deadline, wake): (Option<u64>, Option<u64>) = self.0.call(|object| {
-            let told = (round.round, round.now.nanos(), round.asked, event);
-            object.call_method1(intern!(object.py(), "_opened"), told)?.extract()
-        });
+        let (deadline, wake): (Option<u64>, Option<u64>) = self.0.call(
+            || format!("round {}", round.round),
+            |object| {
+                let told = (round.round, round.now.nanos(), round.asked, event);
+                object.call_method1(intern!(object.py(), "_opened"), told)?.extract()
+            },
+        );
         let after = |nanos: Option<u64>| {
             nanos.map(|nanos| round.now.after(Span::from_nanos(nanos))).transpose()
         };
@@ -132,11 +152,14 @@ impl Closing for PyClosing {
     }
 
     fn arrived(&mut self, update: &UpdateArrived) -> Verdict {
-        let (counts, code, at): (f64, u8, u64) = self.0.call(|object| {
-            let UpdateArrived { client, now, asked, tau, staleness, .. } = *update;
-            let told = (client, now.nanos(), asked.nanos(), tau, staleness);
-            object.call_method1(intern!(object.py(), "_arrived"), told)?.extract()
-        });
+        let (counts, code, at): (f64, u8, u64) = self.0.call(
+            || format!("client {}", update.client),
+            |object| {
+                let UpdateArrived { client, now, asked, tau, staleness, .. } = *update;
+                let told = (client, now.nanos(), asked.nanos(), tau, staleness);
+                object.call_method1(intern!(object.py(), "_arrived"), told)?.extract()
+            },
+        );
         // A negative factor: it is dropped.
         Verdict {
             counts: Some(counts).filter(|counts| *counts >= 0.0 || counts.is_nan()),
@@ -145,20 +168,25 @@ impl Closing for PyClosing {
     }
 
     fn lost(&mut self, now: SimTime) -> Then {
-        then(self.0.call(|object| {
-            object.call_method1(intern!(object.py(), "_lost"), (now.nanos(),))?.extract()
-        }))
+        then(self.0.call(
+            || format!("at {now}"),
+            |object| object.call_method1(intern!(object.py(), "_lost"), (now.nanos(),))?.extract(),
+        ))
     }
 
     fn time_is_up(&mut self, now: SimTime) -> Then {
-        then(self.0.call(|object| {
-            object.call_method1(intern!(object.py(), "_time_is_up"), (now.nanos(),))?.extract()
-        }))
+        then(self.0.call(
+            || format!("at {now}"),
+            |object| {
+                object.call_method1(intern!(object.py(), "_time_is_up"), (now.nanos(),))?.extract()
+            },
+        ))
     }
 
     fn closed(&mut self, now: SimTime) {
-        self.0.call(|object| {
-            object.call_method1(intern!(object.py(), "_closed"), (now.nanos(),)).map(drop)
-        });
+        self.0.call(
+            || format!("at {now}"),
+            |object| object.call_method1(intern!(object.py(), "_closed"), (now.nanos(),)).map(drop),
+        );
     }
 }

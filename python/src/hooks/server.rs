@@ -1,6 +1,7 @@
 //! Weightings, server optimisers and observers in Python.
 
 use super::{Hook, bytes};
+use crate::numbers::Numbers;
 use gruppetto::aggregate::{
     AggregatedUpdate, Applied, Contribution, ServerOptimizer, Sums, Weight, Weighting,
 };
@@ -23,22 +24,37 @@ fn contribution(update: &Contribution) -> (u32, f64, u32, u64, f64, f64) {
 
 impl Weighting for PyWeighting {
     fn opened(&mut self) {
-        self.0.call(|object| object.call_method0(intern!(object.py(), "opened")).map(drop));
+        let opened = |object: &Bound<'_, PyAny>| {
+            object.call_method0(intern!(object.py(), "opened")).map(drop)
+        };
+        self.0.call(|| "opened".into(), opened);
     }
 
     fn weigh(&mut self, update: &Contribution) -> Weight {
-        let weight: f64 = self.0.call(|object| {
-            object.call_method1(intern!(object.py(), "_weigh"), contribution(update))?.extract()
-        });
+        let weight: f64 = self.0.call(
+            || format!("client {}", update.client),
+            |object| {
+                object.call_method1(intern!(object.py(), "_weigh"), contribution(update))?.extract()
+            },
+        );
         Weight::from(weight)
     }
 
     fn closed(&mut self, sums: &Sums) -> Applied {
-        let (tau_eff, scale): (f64, f64) = self.0.call(|object| {
-            let told =
-                (sums.raw, sums.discounted, sums.p, sums.accumulation, sums.steps, sums.tau_eff());
-            object.call_method1(intern!(object.py(), "_closed"), told)?.extract()
-        });
+        let (tau_eff, scale): (f64, f64) = self.0.call(
+            || "closed".into(),
+            |object| {
+                let told = (
+                    sums.raw,
+                    sums.discounted,
+                    sums.p,
+                    sums.accumulation,
+                    sums.steps,
+                    sums.tau_eff(),
+                );
+                object.call_method1(intern!(object.py(), "_closed"), told)?.extract()
+            },
+        );
         Applied { tau_eff, scale }
     }
 }
@@ -50,7 +66,8 @@ pub struct PyOptimizer {
 
 impl PyOptimizer {
     pub fn new(hook: Hook) -> Self {
-        let collects = hook.call(|object| object.getattr("collects")?.extract());
+        let collects =
+            hook.call(|| "collects".into(), |object| object.getattr("collects")?.extract());
         PyOptimizer { hook, collects }
     }
 }
@@ -62,25 +79,29 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
 
 impl ServerOptimizer for PyOptimizer {
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
-        let moved: Vec<u8> = self.hook.call(|object| {
-            let py = object.py();
-            let updates = PyList::empty(py);
-            for held in update.updates {
-                updates.append((contribution(&held.update), held.raw, bytes(py, &held.delta)?))?;
-            }
-            let direction = bytes(py, update.direction)?;
-            let Applied { tau_eff, scale } = update.applied;
-            let told = (
-                bytes(py, x)?,
-                direction,
-                update.factor,
-                (tau_eff, scale),
-                update.client_lr,
-                updates,
-            );
-            object.call_method1(intern!(py, "_apply"), told)?.extract()
-        });
-        x.iter_mut().zip(numbers(&moved)).for_each(|(x, moved)| *x = moved);
+        x.copy_from_slice(&self.moved(x.to_vec(), update));
+    }
+
+    /// Everything is lent: nothing is copied, unless Python keeps an array of the model.
+    fn moved(&mut self, x: Vec<f64>, update: &AggregatedUpdate<'_>) -> Vec<f64> {
+        self.hook.call(
+            || "apply".into(),
+            |object| {
+                let py = object.py();
+                let updates = PyList::empty(py);
+                for held in update.updates {
+                    let delta = Numbers::shared(held.delta.clone());
+                    updates.append((contribution(&held.update), held.raw, delta))?;
+                }
+                let direction = Numbers::shared(update.direction.clone());
+                let Applied { tau_eff, scale } = update.applied;
+                let (factor, lr) = (update.factor, update.client_lr);
+                Numbers::lend(py, x, |x| {
+                    let told = (x, direction, factor, (tau_eff, scale), lr, updates);
+                    object.call_method1(intern!(py, "_apply"), told).map(drop)
+                })
+            },
+        )
     }
 
     fn collects(&self) -> bool {
@@ -88,13 +109,16 @@ impl ServerOptimizer for PyOptimizer {
     }
 
     fn save(&self) -> Vec<f64> {
-        let saved: Vec<u8> = self.hook.call(|object| object.call_method0("_save")?.extract());
+        let saved: Vec<u8> =
+            self.hook.call(|| "save".into(), |object| object.call_method0("_save")?.extract());
         numbers(&saved).collect()
     }
 
     fn load(&mut self, state: &[f64]) {
-        self.hook
-            .call(|object| object.call_method1("_load", (bytes(object.py(), state)?,)).map(drop));
+        let load = |object: &Bound<'_, PyAny>| {
+            object.call_method1("_load", (bytes(object.py(), state)?,)).map(drop)
+        };
+        self.hook.call(|| "load".into(), load);
     }
 }
 
@@ -112,8 +136,10 @@ fn named<'py>(py: Python<'py>, metrics: &Metrics) -> PyResult<Bound<'py, PyDict>
 impl PyObserver {
     /// For a run; `None` if it does not want to see it.
     pub fn begin(hook: Hook, variant: &str, seed: u64) -> Option<Box<dyn Observer>> {
-        let wanted =
-            hook.attempt(|object| object.call_method1("_begin", (variant, seed))?.extract());
+        let wanted = hook.attempt(
+            || format!("variant {variant}"),
+            |object| object.call_method1("_begin", (variant, seed))?.extract(),
+        );
         wanted.unwrap_or(true).then(|| Box::new(PyObserver(hook)) as Box<dyn Observer>)
     }
 
@@ -121,7 +147,7 @@ impl PyObserver {
         &self,
         work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
     ) -> Result<(), ObserverError> {
-        Ok(self.0.attempt(work)?)
+        Ok(self.0.attempt(|| "an observer".into(), work)?)
     }
 }
 

@@ -12,6 +12,7 @@ pub use adaptive::{AdaptiveOptimizer, Moment};
 pub use slowmo::SlowMo;
 
 use super::{Applied, Contribution};
+use std::sync::Arc;
 
 /// `[server] optimizer`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +71,13 @@ pub trait ServerOptimizer: Send {
     /// train.
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>);
 
+    /// The same with a model that is given away and comes back: for an optimiser that hands it on, as the one for
+    /// Python does, and must not copy it.
+    fn moved(&mut self, mut x: Vec<f64>, update: &AggregatedUpdate<'_>) -> Vec<f64> {
+        self.apply(&mut x, update);
+        x
+    }
+
     /// Whether it wants the updates themselves. Asked once, before the first round.
     fn collects(&self) -> bool {
         false
@@ -91,7 +99,7 @@ pub trait ServerOptimizer: Send {
 #[non_exhaustive]
 pub struct AggregatedUpdate<'a> {
     /// Σ_i raw_i Δ_i/‖a_i‖₁; empty for an optimiser that collects.
-    pub direction: &'a [f64],
+    pub direction: &'a Arc<Vec<f64>>,
     /// τ_eff · scale: `factor` · `direction` is the update δ of the general rule.
     pub factor: f64,
     /// The two of them apart.
@@ -110,7 +118,7 @@ pub struct HeldUpdate {
     /// Its raw weight, discounted; times the scale it is w_i.
     pub raw: f64,
     /// Δ_i.
-    pub delta: Vec<f64>,
+    pub delta: Arc<Vec<f64>>,
 }
 
 impl OptimizerConfig {
@@ -137,7 +145,7 @@ pub struct Sgd {
 
 impl ServerOptimizer for Sgd {
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
-        for (x, direction) in x.iter_mut().zip(update.direction) {
+        for (x, direction) in x.iter_mut().zip(&**update.direction) {
             *x += self.lr * (update.factor * direction);
         }
     }
@@ -149,7 +157,7 @@ pub(super) mod tests {
 
     /// δ = `factor`·`direction`.
     pub(in crate::aggregate) fn update(
-        direction: &[f64],
+        direction: &Arc<Vec<f64>>,
         factor: f64,
         client_lr: f64,
     ) -> AggregatedUpdate<'_> {
@@ -161,7 +169,7 @@ pub(super) mod tests {
     fn left(config: OptimizerConfig, stretch: f64) -> f64 {
         let (mut optimizer, mut x) = (config.init(1).unwrap(), [1.0]);
         (0..2000).for_each(|_| {
-            let direction = [-stretch * x[0]];
+            let direction = Arc::new(vec![-stretch * x[0]]);
             optimizer.apply(&mut x, &update(&direction, 1.0, 0.05));
         });
         x[0].abs()
@@ -196,7 +204,7 @@ pub(super) mod tests {
             let (mut whole, mut first) = (config.init(2).unwrap(), config.init(2).unwrap());
             let (mut x, mut y) = ([1.0, -2.0], [1.0, -2.0]);
             let step = |optimizer: &mut dyn ServerOptimizer, x: &mut [f64; 2]| {
-                let direction = [-x[0] + 0.3, 0.5 * x[1]];
+                let direction = Arc::new(vec![-x[0] + 0.3, 0.5 * x[1]]);
                 optimizer.apply(x, &update(&direction, 0.8, 0.05));
             };
             (0..9).for_each(|_| step(&mut *whole, &mut x));

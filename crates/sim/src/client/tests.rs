@@ -62,7 +62,7 @@ fn client_side(dropout: f64) -> ClientSide {
         workload: Workload::new(Batch::Size(1), work.init().unwrap(), seed, Vec::new()),
         recipe: Recipe::new(Solver::sgd(0.1), Schedule::default()),
         foreign_law: None,
-        packer: Packer { packing: Packing::default(), parameters: 1, seed },
+        packer: Packer { packing: Packing::default(), parameters: 1, buffers: 0, seed },
         training: None,
     }
 }

@@ -36,8 +36,10 @@ pub struct Parcel {
 pub struct Packer {
     /// How.
     pub packing: Packing,
-    /// Parameters of the model, without padding.
+    /// Weights of the model, without padding.
     pub parameters: usize,
+    /// Entries behind them that are sent as they are.
+    pub buffers: usize,
     /// The run's seed.
     pub seed: u64,
 }
@@ -45,6 +47,19 @@ pub struct Packer {
 impl Packer {
     /// Packs a client's change Δ, with what it remembers. Draws are keyed by `client` and `key`.
     pub fn pack(&self, mut change: Vec<f64>, residual: Residual, client: u32, key: u64) -> Parcel {
+        let mut buffers = change.split_off(change.len().saturating_sub(self.buffers));
+        let mut parcel = self.pack_weights(change, residual, client, key);
+        parcel.update.append(&mut buffers);
+        parcel
+    }
+
+    fn pack_weights(
+        &self,
+        mut change: Vec<f64>,
+        residual: Residual,
+        client: u32,
+        key: u64,
+    ) -> Parcel {
         let rng = || stream(self.seed, Purpose::Compression, u64::from(client), key);
         let Packing { compression, error_feedback } = self.packing;
         if !error_feedback {

@@ -54,6 +54,8 @@ pub struct Checkpoint {
     pub direction: Vec<f64>,
     /// The updates that the open aggregation holds, in the order of arrival.
     pub held: Vec<Vec<f64>>,
+    /// What was sent of buffers in the open aggregation.
+    pub buffered: Vec<f64>,
     /// Variance reduction.
     pub controls: Option<ControlsState>,
     /// What error feedback remembers, by client.
@@ -107,7 +109,7 @@ impl Server {
 
     /// The numbers as they are, and what was logged since the last checkpoint.
     pub fn checkpoint(&mut self) -> (Checkpoint, RunLog) {
-        let (direction, held) = self.aggregator.numbers();
+        let (direction, held, buffered) = self.aggregator.numbers();
         let alive = self.rounds.iter().filter_map(|round| round.upgrade());
         let numbers = |round: Arc<Round>| Some((round.number, round.numbers.get()?.clone()));
         let checkpoint = Checkpoint {
@@ -116,6 +118,7 @@ impl Server {
             optimizer: self.optimizer.save(),
             direction,
             held,
+            buffered,
             controls: self.controls.as_ref().map(|controls| controls.save()),
             residuals: self.residuals.save(),
             rounds: alive.filter_map(numbers).collect(),
@@ -186,7 +189,7 @@ impl Server {
         }
         self.x = checkpoint.x;
         self.optimizer.load(&checkpoint.optimizer);
-        self.aggregator.load(checkpoint.direction, checkpoint.held);
+        self.aggregator.load(checkpoint.direction, checkpoint.held, checkpoint.buffered);
         if let (Some(controls), Some(state)) = (&mut self.controls, checkpoint.controls) {
             controls.load(state);
         }
@@ -197,7 +200,8 @@ impl Server {
 
     /// Whether a checkpoint has as many numbers everywhere as this run, whose model has so many parameters.
     fn fits(&self, checkpoint: &Checkpoint, parameters: usize) -> bool {
-        let whole = |vector: &[f64]| vector.len() == parameters;
+        let weights = self.buffers.begin(parameters);
+        let whole = |vector: &[f64]| vector.len() == weights;
         let own = |vector: &Option<Arc<Vec<f64>>>| vector.as_deref().is_none_or(|it| whole(it));
         let controls = match (&self.controls, &checkpoint.controls) {
             (None, None) => true,
@@ -216,19 +220,19 @@ impl Server {
             }
             _ => false,
         };
-        let rounds = checkpoint
-            .rounds
-            .iter()
-            .all(|(_, RoundNumbers { model, shared })| whole(model.values()) && own(shared));
+        let rounds = checkpoint.rounds.iter().all(|(_, RoundNumbers { model, shared })| {
+            model.values().len() == parameters && own(shared)
+        });
         // What a plug-in keeps may be empty at first, and grow.
         let fresh = self.optimizer.save().len();
         let optimizer = fresh == 0 || checkpoint.optimizer.len() == fresh;
         let (held, collects) = self.aggregator.held();
         controls
             && rounds
-            && whole(&checkpoint.x)
+            && checkpoint.x.len() == parameters
+            && checkpoint.buffered.len() == self.buffers.len()
             && optimizer
-            && checkpoint.direction.len() == if collects { 0 } else { parameters }
+            && checkpoint.direction.len() == if collects { 0 } else { weights }
             && checkpoint.held.len() == held
             && checkpoint.held.iter().all(|update| whole(update))
             && checkpoint.residuals.len() == self.residuals.save().len()

@@ -1,7 +1,7 @@
 //! What a server begins with, and what can go wrong with it.
 
 use super::{Attendance, EventSchedule};
-use crate::aggregate::{ServerOptimizer, Weighting};
+use crate::aggregate::{Buffers, ServerOptimizer, Weighting};
 use crate::clock::{SimTime, TimeOverflow};
 use crate::policy::{Closing, Selection, SelectionError, ServerConfig, Stop};
 use crate::solver::{Recipe, VarianceReduction};
@@ -28,6 +28,8 @@ pub struct Setup {
     pub p: Arc<[f64]>,
     /// The model.
     pub x: Vec<f64>,
+    /// The entries at its end that no gradient moves.
+    pub buffers: Buffers,
     /// The clients' learning rates, which server momentum and variance reduction need to know.
     pub recipe: Recipe,
     /// Variance reduction, if any.

@@ -1,10 +1,14 @@
 //! A version of the model, as the server hands it out.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static MODELS: AtomicU64 = AtomicU64::new(0);
 
 /// Parameters of one version. The server adds in `f64`; kernels that work in `f32` take the
 /// rounded copy, which is made once however many clients train from it.
 pub struct Model {
+    id: u64,
     values: Vec<f64>,
     narrow: OnceLock<Vec<f32>>,
 }
@@ -12,7 +16,13 @@ pub struct Model {
 impl Model {
     /// A version with these parameters.
     pub fn new(values: Vec<f64>) -> Self {
-        Model { values, narrow: OnceLock::new() }
+        let id = MODELS.fetch_add(1, Ordering::Relaxed);
+        Model { id, values, narrow: OnceLock::new() }
+    }
+
+    /// A number that no other version of this process has: whoever keeps copies elsewhere knows them by it.
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// The parameters.

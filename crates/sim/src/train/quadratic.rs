@@ -27,6 +27,7 @@ impl QuadraticTrainer {
 impl Trainer for QuadraticTrainer {
     fn description(&self) -> TaskDescription {
         TaskDescription {
+            buffers: crate::aggregate::Buffers::NONE,
             parameters: self.problem.dim(),
             p: self.problem.shares().to_vec(),
             samples: Vec::new(),
@@ -64,7 +65,7 @@ impl Trainer for QuadraticTrainer {
         1
     }
 
-    fn evaluate(&self, model: &Model, _: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, _: usize, weights: Option<&[f64]>) -> Vec<f64> {
         let (x, problem) = (model.values(), &self.problem);
         let (loss, gradient) = problem.global(x);
         let away: f64 = x.iter().zip(&problem.optimum).map(|(x, min)| (x - min).powi(2)).sum();

@@ -121,7 +121,7 @@ impl Trainer for SoftmaxTrainer {
         self.shared.data.train.len().min(PARTS)
     }
 
-    fn evaluate(&self, model: &Model, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    fn evaluate(&self, model: &Arc<Model>, part: usize, weights: Option<&[f64]>) -> Vec<f64> {
         let shared = &*self.shared;
         let (data, parts, len) = (&shared.data, self.evaluation_parts(), shared.shape.len());
         let mut kernel = shared.kernel();

@@ -29,7 +29,7 @@ fn aggregate(
         sums.add(&Contribution { client: i as u32, ..*c }, vec![*delta])
     };
     let raw: Vec<f64> = updates.iter().enumerate().map(add).collect();
-    let mut x = [0.0];
+    let mut x = vec![0.0];
     let applied = sums.apply(&mut x, &mut Sgd { lr: 1.0 }, 0.1);
     (x[0], applied, raw.iter().map(|raw| raw * applied.scale).collect())
 }
@@ -171,7 +171,7 @@ fn inverse_probability_gives_everyone_its_share_in_the_long_run() {
             let often = sums.add(&contribution(0.5, 8), vec![0.0]);
             let rare = Contribution { client: 1, times_drawn: 2, ..contribution(0.5, 2) };
             let seldom = if round % 3 == 0 { sums.add(&rare, vec![0.0]) } else { 0.0 };
-            let Applied { tau_eff, scale } = sums.apply(&mut [0.0], &mut Sgd { lr: 1.0 }, 0.1);
+            let Applied { tau_eff, scale } = sums.apply(&mut vec![0.0], &mut Sgd { lr: 1.0 }, 0.1);
             if round > 3 {
                 assert!((tau_eff - 5.0).abs() < 1e-9, "{tau_eff}");
             }
@@ -230,4 +230,54 @@ proptest! {
             prop_assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{} {}", a, b);
         }
     }
+}
+
+/// Two clients of shares 1/4 and 3/4 with one weight, a statistic and a counter each. The statistic is averaged by
+/// shares whatever the weighting, and neither enters the direction.
+#[test]
+fn buffers_are_averaged_by_value_and_counters_take_the_largest() {
+    for weighting in [WeightingConfig::FedAvg, WeightingConfig::FedNova] {
+        let rule = rule(weighting, TauEff::Accumulation, Participation::Renormalize);
+        let buffers = Buffers { averaged: 1, counters: 1 };
+        let mut sums = aggregator(rule, ALL).with_buffers(buffers);
+        let (mut with, mut without) = (vec![1.0, 5.0, 7.0], vec![1.0]);
+        let mut bare = aggregator(rule, ALL);
+        for (p, tau, delta, statistic, counter) in
+            [(0.25, 10, -1.0, 8.0, 20.0), (0.75, 40, -8.0, 4.0, 11.0)]
+        {
+            sums.add(&contribution(p, tau), vec![delta, statistic, counter]);
+            bare.add(&contribution(p, tau), vec![delta]);
+        }
+        sums.apply(&mut with, &mut Sgd { lr: 1.0 }, 0.1);
+        bare.apply(&mut without, &mut Sgd { lr: 1.0 }, 0.1);
+        assert_eq!(with, [without[0], 5.0, 20.0], "(8 + 3·4)/4, and the larger count");
+        // The next round begins with nothing, and a counter never goes back.
+        sums.restart();
+        sums.add(&contribution(0.25, 10), vec![0.0, 2.0, 3.0]);
+        sums.apply(&mut with, &mut Sgd { lr: 1.0 }, 0.1);
+        assert_eq!(with[1..], [2.0, 20.0]);
+    }
+}
+
+/// An optimiser that collects is handed weights alone; a stale update counts as much less as it is discounted.
+#[test]
+fn buffers_are_not_what_an_optimiser_collects() {
+    struct Collects;
+    impl ServerOptimizer for Collects {
+        fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
+            assert!(x.len() == 1 && update.updates.iter().all(|held| held.delta.len() == 1));
+        }
+        fn collects(&self) -> bool {
+            true
+        }
+    }
+    let rule = rule(WeightingConfig::FedNova, TauEff::Accumulation, Participation::Renormalize);
+    let weighting = rule.init(ALL).unwrap();
+    let buffers = Buffers { averaged: 1, counters: 0 };
+    let mut sums = Aggregator::new(weighting, rule.tau_eff, 1, true).with_buffers(buffers);
+    sums.add(&contribution(0.5, 1), vec![1.0, 9.0]);
+    sums.add(&Contribution { discount: 0.5, ..contribution(0.5, 1) }, vec![1.0, 3.0]);
+    let mut x = vec![0.0, 0.0];
+    sums.apply(&mut x, &mut Collects, 0.1);
+    assert_eq!(x, [0.0, 7.0], "(2·9 + 3)/3");
 }

@@ -51,7 +51,7 @@ impl AdaptiveOptimizer {
 impl ServerOptimizer for AdaptiveOptimizer {
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
         let moments = self.m.iter_mut().zip(&mut self.v);
-        for ((x, (m, v)), direction) in x.iter_mut().zip(moments).zip(update.direction) {
+        for ((x, (m, v)), direction) in x.iter_mut().zip(moments).zip(&**update.direction) {
             let update = update.factor * direction;
             *m = self.beta1 * *m + (1.0 - self.beta1) * update;
             *v = self.moment.next(*v, update * update);
@@ -74,11 +74,14 @@ impl ServerOptimizer for AdaptiveOptimizer {
 mod tests {
     use super::super::tests::update as of;
     use super::*;
+    use std::sync::Arc;
 
     fn end(moment: Moment, updates: &[f64]) -> f64 {
         let mut adaptive = AdaptiveOptimizer::new(moment, 0.1, 0.5, 0.5, 1);
         let mut x = [0.0];
-        updates.iter().for_each(|update| adaptive.apply(&mut x, &of(&[*update], 1.0, 0.1)));
+        updates
+            .iter()
+            .for_each(|update| adaptive.apply(&mut x, &of(&Arc::new(vec![*update]), 1.0, 0.1)));
         x[0]
     }
 

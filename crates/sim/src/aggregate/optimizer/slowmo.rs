@@ -23,7 +23,7 @@ impl SlowMo {
 impl ServerOptimizer for SlowMo {
     fn apply(&mut self, x: &mut [f64], update: &AggregatedUpdate<'_>) {
         let AggregatedUpdate { direction, factor, client_lr, .. } = *update;
-        for ((x, u), direction) in x.iter_mut().zip(&mut self.buffer).zip(direction) {
+        for ((x, u), direction) in x.iter_mut().zip(&mut self.buffer).zip(&**direction) {
             let update = factor * direction;
             let carried = self.momentum * *u;
             // Without momentum this is x + lr·δ to the last bit.
@@ -46,13 +46,14 @@ mod tests {
     use super::super::Sgd;
     use super::super::tests::update as of;
     use super::*;
+    use std::sync::Arc;
 
     fn moves(slowmo: &mut SlowMo, updates: &[(f64, f64)]) -> Vec<f64> {
         let mut x = [0.0];
         updates
             .iter()
             .map(|(update, lr)| {
-                slowmo.apply(&mut x, &of(&[*update], 1.0, *lr));
+                slowmo.apply(&mut x, &of(&Arc::new(vec![*update]), 1.0, *lr));
                 x[0]
             })
             .collect()
@@ -64,7 +65,7 @@ mod tests {
         let mut plain = Sgd { lr: 0.7 };
         let (mut a, mut b) = ([0.1, -0.2, 3.0], [0.1, -0.2, 3.0]);
         for round in 1..20 {
-            let direction = [0.3 / f64::from(round), -1.7, 0.01];
+            let direction = Arc::new(vec![0.3 / f64::from(round), -1.7, 0.01]);
             with.apply(&mut a, &of(&direction, 1.3, 0.05));
             plain.apply(&mut b, &of(&direction, 1.3, 0.05));
         }

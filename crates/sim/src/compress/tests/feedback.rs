@@ -4,7 +4,7 @@ use super::super::*;
 use proptest::prelude::*;
 
 fn packer(compression: Compression, error_feedback: bool, parameters: usize) -> Packer {
-    Packer { packing: Packing { compression, error_feedback }, parameters, seed: 3 }
+    Packer { packing: Packing { compression, error_feedback }, parameters, buffers: 0, seed: 3 }
 }
 
 #[test]
@@ -74,4 +74,12 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn buffers_are_sent_as_they_are_and_not_remembered() {
+    let packer = Packer { buffers: 2, ..packer(Compression::TopK(0.5), true, 2) };
+    let Parcel { update, residual } = packer.pack(vec![0.25, 3.0, 0.1, 7.0], None, 0, 1);
+    assert_eq!(update, [0.0, 3.0, 0.1, 7.0]);
+    assert_eq!(*residual.unwrap(), [0.25, 0.0]);
 }

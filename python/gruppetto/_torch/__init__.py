@@ -1,0 +1,1 @@
+"""What ``gruppetto.torch`` is made of."""
