@@ -7,6 +7,7 @@ import html
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,11 +127,14 @@ def training(hooks: dict[str, Any], task: Trainer | None, threads: int | None) -
         return
     workers = Workers(threads) if threads is not None and threads > 1 else None
     made: list[Trainer] = []
+    lock = threading.Lock()
+    for observer in hooks["observers"]:
+        observer._lock = lock
 
     def prepared(make: Any) -> Any:
         def trainer(**parameters: Any) -> Trainer:
             one: Trainer = make(**parameters)
-            one._workers = workers
+            one._workers, one._own_lock = workers, lock
             made.append(one)
             return one
 

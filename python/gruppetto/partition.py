@@ -28,7 +28,7 @@ def _given(scheme: str, labels: Any, clients: int, parameter: float, min_size: i
     return [np.frombuffer(own, dtype=np.uint32) for own in given]
 
 
-def dirichlet(labels: Any, clients: int, alpha: float, seed: int = 1, min_size: int = 1) -> Indices:
+def dirichlet(labels: Any, clients: int, alpha: float, seed: int = 1, min_size: int = 10) -> Indices:
     """Of each class, client i gets a part p_i, with p ~ Dirichlet(α, …, α)."""
     if not alpha > 0:
         raise ValueError(f"alpha: found {alpha}, expected a number above 0")

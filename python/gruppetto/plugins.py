@@ -6,6 +6,7 @@ out on any number of threads, and of a run that was killed and goes on. An excep
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -535,16 +536,34 @@ class Observer:
     def ended(self, seconds: float) -> None:
         """The run ended."""
 
+    # While a model is trained in this process, nothing is told: what an observer draws must not come in between.
+    _lock: Any = contextlib.nullcontext()
+
     def _begin(self, variant: str, seed: int) -> bool:
         self.variant, self.seed = variant, seed
-        return bool(self.begin())
+        with self._lock:
+            return bool(self.begin())
+
+    def _started(self, metrics: dict[str, float]) -> None:
+        with self._lock:
+            self.started(metrics)
+
+    def _measured(self, seconds: float, metrics: dict[str, float]) -> None:
+        with self._lock:
+            self.measured(seconds, metrics)
+
+    def _ended(self, seconds: float) -> None:
+        with self._lock:
+            self.ended(seconds)
 
     @property
     def _hears_arrivals(self) -> bool:
         return type(self).arrived is not Observer.arrived
 
     def _arrived(self, rows: list[tuple[Any, ...]]) -> None:
-        self.arrived([Arrival(*row[:5], *row[5]) for row in rows])
+        with self._lock:
+            self.arrived([Arrival(*row[:5], *row[5]) for row in rows])
 
     def _closed(self, *told: Any) -> None:
-        self.closed(ClosedRound(*told))
+        with self._lock:
+            self.closed(ClosedRound(*told))

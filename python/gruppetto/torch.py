@@ -181,9 +181,9 @@ class Task(Trainer):
 
     def _loss_of(self, model: nn.Module, batch: Any) -> torch.Tensor:
         if self.step is not None:
-            return self.step(model, batch)
+            return one_number("step", self.step(model, batch))
         inputs, target = split(batch)
-        return self.loss(called(model, inputs), target)
+        return one_number("loss", self.loss(called(model, inputs), target))
 
     # Evaluation.
 
@@ -222,7 +222,7 @@ class Task(Trainer):
             sums[name][1] += count
 
         if self.step is not None:
-            add("test_loss" if is_test else "train_loss", self.step(model, batch) * count)
+            add("test_loss" if is_test else "train_loss", one_number("step", self.step(model, batch)) * count)
             if is_test and self.metric and callable(self.metric):
                 inputs, target = split(batch)
                 add("test_accuracy", self.metric(called(model, inputs), target))
@@ -232,7 +232,7 @@ class Task(Trainer):
             return
         inputs, target = split(batch)
         output = called(model, inputs)
-        add("test_loss" if is_test else "train_loss", self.loss(output, target) * count)
+        add("test_loss" if is_test else "train_loss", one_number("loss", self.loss(output, target)) * count)
         if is_test and self.metric:
             metric = self.metric if callable(self.metric) else right
             add("test_accuracy", metric(output, target))
@@ -256,6 +256,14 @@ def split(batch: Any) -> tuple[Any, Any]:
     if isinstance(batch, (list, tuple)) and len(batch) == 2:
         return batch[0], batch[1]
     raise ValueError(f"a batch of {type(batch).__name__}: expected a pair (inputs, target) or a dict; or give step=")
+
+
+def one_number(what: str, loss: Any) -> torch.Tensor:
+    """A loss that can be learned from."""
+    if isinstance(loss, torch.Tensor) and loss.numel() == 1:
+        return loss
+    found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
+    raise ValueError(f"{what}: found {found}, expected a tensor with one number, the mean over the batch")
 
 
 def called(model: nn.Module, inputs: Any) -> Any:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -116,6 +115,8 @@ class Trainer(Plugin):
 
     _known: Description
     _workers: Any = None
+    # In this process, one thing at a time.
+    _own_lock: Any = contextlib.nullcontext()
 
     # What the simulator calls.
 
@@ -170,14 +171,14 @@ class Trainer(Plugin):
         job = Job(np.asarray(model), client, round, Solver(*solver), extra, Rng((self.seed, client << 40 | round)), version)
         if self._workers is not None:
             return _Run(self, self._workers.begin(self, job), contextlib.nullcontext())
-        with self._lock:
-            return _Run(self, self.begin(job), self._lock)
+        with self._own_lock:
+            return _Run(self, self.begin(job), self._own_lock)
 
     def _evaluate(self, model: object, version: int, part: int) -> list[float]:
         x = np.asarray(model)
         if self._workers is not None:
             return self._workers.evaluate(self, x, version, part)
-        with self._lock:
+        with self._own_lock:
             return self._parts(x, part)
 
     def _parts(self, x: Column, part: int) -> list[float]:
@@ -191,11 +192,6 @@ class Trainer(Plugin):
     def _measured(self, sums: Sequence[float]) -> list[tuple[str, float]]:
         pairs = zip(self._known.metrics, sums[::2], sums[1::2])
         return [(name, value / count if count else float("nan")) for name, value, count in pairs]
-
-    @property
-    def _lock(self) -> Any:
-        """In this process, one thing at a time."""
-        return self.__dict__.setdefault("_own_lock", threading.Lock())
 
     def __getstate__(self) -> dict[str, Any]:
         # Its processes stay here.

@@ -154,7 +154,7 @@ impl PyObserver {
 impl Observer for PyObserver {
     fn started(&mut self, metrics: &Metrics) -> Result<(), ObserverError> {
         self.tell(|object| {
-            object.call_method1("started", (named(object.py(), metrics)?,)).map(drop)
+            object.call_method1("_started", (named(object.py(), metrics)?,)).map(drop)
         })
     }
 
@@ -209,11 +209,11 @@ impl Observer for PyObserver {
     fn measured(&mut self, now: SimTime, measured: &Measured) -> Result<(), ObserverError> {
         self.tell(|object| {
             let metrics = named(object.py(), &measured.metrics)?;
-            object.call_method1("measured", (now.seconds(), metrics)).map(drop)
+            object.call_method1("_measured", (now.seconds(), metrics)).map(drop)
         })
     }
 
     fn ended(&mut self, end: &RunEnd) -> Result<(), ObserverError> {
-        self.tell(|object| object.call_method1("ended", (end.now.seconds(),)).map(drop))
+        self.tell(|object| object.call_method1("_ended", (end.now.seconds(),)).map(drop))
     }
 }
