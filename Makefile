@@ -18,7 +18,8 @@
 # What needs a tool can be left out of `make test` and `make check`, as in `make check BROWSER=0`:
 #   TORCH=0      deep models (a C++ compiler, pip; scripts/libtorch finds libtorch, or fetches it
 #                once: 540 MB). `make demo` and `make bench` never need it
-#   PYTORCH=0    PyTorch reads models, exports one and replays a run (a Python with torch); part of TORCH
+#   PYTORCH=0    PyTorch reads models, exports one and replays a run (a Python with torch), and trains its own
+#                models in the Python package (4 GB from PyPI, for `make check` alone); part of TORCH
 #   TERMINAL=0   `gruppetto watch` in a real terminal (tmux)
 #   MOUNT=0      disks that run full (Linux: root or user namespaces)
 #   STRACE=0     power cuts at every instant of a run (Linux: strace); `make check` alone
@@ -43,6 +44,8 @@ endif
 
 # Where `make torture` begins.
 SEED ?= 1
+# The Python that has PyTorch, for the tests of the package.
+TORCH_PYTHON = $(shell scripts/check-tools where python-torch)/bin/python
 # How long `make fuzz` searches, for each target.
 SECONDS ?= 60
 # What a reader may take for one file: seconds, and megabytes.
@@ -128,8 +131,15 @@ wheel: .venv/bin/maturin
 
 python: wheel
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
-	.venv/bin/python -m pytest --quiet -p no:cacheprovider python/tests
-	.venv/bin/python -m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs gruppetto
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore python/tests/torch python/tests
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs gruppetto --ignore-glob '*/gruppetto/*torch*'
+ifneq ($(TORCH),0)
+ifneq ($(PYTORCH),0)
+	@test -x $(TORCH_PYTHON) || { echo "error: there is no $(TORCH_PYTHON): .ci/setup installs PyTorch there; PYTORCH=0 does without" >&2; exit 1; }
+	.venv/bin/python -m pip --python $(TORCH_PYTHON) install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
+	$(TORCH_PYTHON) -m pytest --quiet -p no:cacheprovider python/tests/torch
+endif
+endif
 
 bench:
 	$(CARGO) build --release --locked --quiet

@@ -2,7 +2,7 @@
 
 >>> import gruppetto as gp
 >>> [own.tolist() for own in gp.partition.shards([0, 0, 0, 0, 1, 1, 1, 1], clients=2, each=1, seed=1)]
-[[0, 1, 2, 3], [4, 5, 6, 7]]
+[[4, 5, 6, 7], [0, 1, 2, 3]]
 """
 
 from __future__ import annotations

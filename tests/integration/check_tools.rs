@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const TOOLS: [(&str, &[&str]); 9] = [
     ("", &["rustfmt", "clippy", "python3"]),
     ("TORCH", &["c++", "pip"]),
-    ("PYTORCH", &["pytorch"]),
+    ("PYTORCH", &["pytorch", "python-torch"]),
     ("TERMINAL", &["tmux"]),
     ("MOUNT", &["mount"]),
     ("STRACE", &["strace"]),
@@ -109,7 +109,10 @@ fn a_variable_leaves_out_its_tools_and_no_others() {
         // PyTorch is asked about deep models alone.
         let is_asked = |of: &str| of != variable && (of, variable) != ("PYTORCH", "TORCH");
         let others = TOOLS.iter().filter(|(of, _)| is_asked(of));
-        let others: Vec<&str> = others.flat_map(|(_, tools)| *tools).copied().collect();
+        // And the Python package trains its models.
+        let is_asked = |tool: &&str| (*tool, variable) != ("python-torch", "PYTHON");
+        let others = others.flat_map(|(_, tools)| *tools).copied();
+        let others: Vec<&str> = others.filter(is_asked).collect();
         assert_eq!(listed(&said), others, "{said}");
     }
     // And all of them leave the tools that have none.

@@ -91,6 +91,33 @@ def test_a_linear_model_is_the_native_softmax_regression(table, changes):
     assert weight.size == own["weight"].size
 
 
+OWNERS = np.random.default_rng(4).choice(["ann", "bo", "cy", "di", "ed"], size=len(Y))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "parts"),
+    [
+        ("iid", gp.partition.iid(len(Y), CLIENTS, seed=3)),
+        ({"shards": 3}, gp.partition.shards(Y, CLIENTS, each=3, seed=3)),
+        ({"dirichlet": 0.3}, gp.partition.dirichlet(Y, CLIENTS, alpha=0.3, seed=3)),
+        ("natural", gp.partition.natural(OWNERS)),
+    ],
+    ids=str,
+)
+def test_partitions_are_those_of_scenarios(tmp_path, scheme, parts):
+    """Clients have the same samples: the same numbers, and the same model after a few full batches."""
+    first, numbers = np.unique(OWNERS, return_inverse=True)
+    np.savez(tmp_path / "points.npz", x_train=X, y_train=Y, x_test=TEST_X, y_test=TEST_Y, owner=numbers)
+    table = {"kind": "table", "file": str(tmp_path / "points.npz"), "clients": CLIENTS, "partition": {"scheme": scheme}}
+    table |= {"client": "owner"} if scheme == "natural" else {}
+    changes = {"client.batch": "full", "stop.rounds": 3, "server.weighting": "fedavg"}
+    theirs = gp.run({**SCENARIO, "seed": 3, "task": table}, set=changes)
+    ours = gp.run({**SCENARIO, "seed": 3}, set=changes, task=gp.torch.Task(model=linear, train=TRAIN, clients=parts, test=TEST))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(Y)))
+    assert ours.rounds["test_loss"][-1] == pytest.approx(theirs.rounds["test_loss"][-1], rel=1e-5)
+    assert ours.clients["tau"].tolist() == theirs.clients["tau"].tolist()
+
+
 def test_any_number_of_processes_gives_the_same_bits():
     runs = [gp.run(SCENARIO, task=task(normed), threads=threads) for threads in (None, 2, 3)]
     assert digest(runs[0]) == digest(runs[1]) == digest(runs[2])
