@@ -82,7 +82,10 @@ pub fn run(
     let cells = scenario.variants.len() * scenario.repeats as usize;
     let (finished, mut outcome) = channel();
     let thread = std::thread::Builder::new().name("gruppetto".into()).spawn(move || {
-        let _ = finished.send(gruppetto::run(&scenario, &options, &plugins));
+        // The interpreter knows this thread from now on: to introduce it at every call takes longer than most calls.
+        let result =
+            Python::attach(|py| py.detach(|| gruppetto::run(&scenario, &options, &plugins)));
+        let _ = finished.send(result);
     })?;
     let mut interrupted = None;
     let result: Result<Run, Error> = loop {
