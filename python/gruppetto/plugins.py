@@ -14,6 +14,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from . import _native
+
 Column = npt.NDArray[Any]
 
 
@@ -22,7 +24,7 @@ class Rng:
 
     __slots__ = ("_generator", "_key")
 
-    def __init__(self, key: tuple[int, int]) -> None:
+    def __init__(self, key: tuple[int, int] | _native.CallRng) -> None:
         self._key = key
         self._generator: np.random.Generator | None = None
 
@@ -30,8 +32,19 @@ class Rng:
     def generator(self) -> np.random.Generator:
         """A NumPy generator."""
         if self._generator is None:
-            self._generator = np.random.Generator(np.random.Philox(key=np.array(self._key, dtype=np.uint64)))
+            key = self._key if isinstance(self._key, tuple) else self._key.key()
+            self._generator = np.random.Generator(np.random.Philox(key=np.array(key, dtype=np.uint64)))
         return self._generator
+
+    def uniforms(self, count: int, stream: int = 0) -> Column:
+        """Numbers in [0, 1) as the built-in policies draw them, from one of any number of independent streams."""
+        assert not isinstance(self._key, tuple), "only policies have streams"
+        return np.frombuffer(self._key.uniforms(stream, count))
+
+    def draw(self, count: int, candidates: Column, stream: int = 0) -> list[int]:
+        """So many of the clients that ``candidates`` marks, all equally likely, as the built-in policies draw them."""
+        assert not isinstance(self._key, tuple), "only policies have streams"
+        return self._key.draw(stream, count, np.asarray(candidates, dtype=np.bool_).tobytes())
 
     def __getattr__(self, name: str) -> Any:
         # rng.choice, rng.integers and so on are NumPy's.
@@ -197,7 +210,7 @@ class Selector(Plugin):
         self.fleet = Fleet(np.frombuffer(p), np.frombuffer(expected), parameters, seed)
         return type(self).heard is not Selector.heard
 
-    def _select(self, round: int, now: int, wanted: int, columns: tuple[bytes, ...], key: tuple[int, int]) -> list[int]:
+    def _select(self, round: int, now: int, wanted: int, columns: tuple[bytes, ...], key: _native.CallRng) -> list[int]:
         chosen = self.select(View(round, now / 1e9, wanted, columns, self.fleet), Rng(key))
         array = np.asarray(chosen)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -237,7 +250,7 @@ class Work(Plugin):
         """So many steps (an int), ``("epochs", e)``, or ``"deadline"``: as many as fit."""
         raise NotImplementedError(f"{type(self).__name__} has no method amount")
 
-    def _amount(self, told: tuple[Any, ...], more: tuple[Any, ...], key: tuple[int, int]) -> tuple[int, float]:
+    def _amount(self, told: tuple[Any, ...], more: tuple[Any, ...], key: _native.CallRng) -> tuple[int, float]:
         ask = WorkAsked(*told, *more)
         amount = self.amount(ask, Rng(key))
         if isinstance(amount, str) and amount == "deadline":

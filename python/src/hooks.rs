@@ -8,12 +8,12 @@ mod trainer;
 
 use gruppetto::Plugins;
 use gruppetto::plugins::{FromParameter, Parameter, Parameters, PluginError};
-use gruppetto::policy::KeyedRng;
+use gruppetto::policy::{KeyedRng, draw_uniform};
 use policies::{PyClosing, PySelector, PyWork};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rand::Rng;
+use rand::{Rng, RngExt};
 use server::{PyObserver, PyOptimizer, PyWeighting};
 use std::sync::{Arc, Mutex, PoisonError};
 use trainer::PyTrainer;
@@ -59,7 +59,12 @@ impl Hook {
     ) -> Result<T, String> {
         Python::attach(|py| {
             let object = self.object.bind(py);
-            work(object).map_err(|error| {
+            let process = std::process::id();
+            let done = work(object);
+            if std::process::id() != process {
+                leave_fork(py);
+            }
+            done.map_err(|error| {
                 let text = error.to_string();
                 let name = object
                     .get_type()
@@ -78,6 +83,12 @@ impl Hook {
         let object = Python::attach(|py| self.object.clone_ref(py));
         Hook { object, failure: self.failure.clone(), seed: self.seed }
     }
+}
+
+/// A hook has forked, and this is the child: it must not go on with the run, whose files and threads are its parent's.
+fn leave_fork(py: Python<'_>) {
+    eprintln!("error: a hook forked, and its child came back\n  = help: end it with os._exit(0)");
+    let _ = py.import("os").and_then(|os| os.call_method1("_exit", (1,)));
 }
 
 /// Adds a line to what Python prints of an exception. Python 3.10 has no notes: there the line is kept, and not printed.
@@ -252,8 +263,34 @@ fn bytes<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyBytes>> 
     })
 }
 
-/// The key of a stream: NumPy's generators are made of it.
-fn key(rng: &KeyedRng) -> (u64, u64) {
-    let mut stream = rng.stream(0);
-    (stream.next_u64(), stream.next_u64())
+/// Randomness of one call, as a hook gets it.
+#[pyclass(frozen)]
+pub struct CallRng(KeyedRng);
+
+#[pymethods]
+impl CallRng {
+    /// NumPy's generators are made of it.
+    fn key(&self) -> (u64, u64) {
+        let mut stream = self.0.stream(0);
+        (stream.next_u64(), stream.next_u64())
+    }
+
+    /// So many numbers in [0, 1) of a stream, as bytes of `float64`.
+    fn uniforms<'py>(
+        &self,
+        py: Python<'py>,
+        number: u64,
+        count: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut stream = self.0.stream(number);
+        let drawn: Vec<f64> = (0..count).map(|_| stream.random()).collect();
+        bytes(py, &drawn)
+    }
+
+    /// So many of those that can be drawn, with a byte for every client, all equally likely.
+    fn draw(&self, number: u64, count: usize, candidates: &[u8]) -> Vec<u32> {
+        let candidates: Vec<bool> = candidates.iter().map(|byte| *byte != 0).collect();
+        let all = candidates.iter().filter(|candidate| **candidate).count();
+        draw_uniform(count.min(all), all, &candidates, &mut self.0.stream(number))
+    }
 }

@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::load, module)?)?;
     module.add_class::<tables::Table>()?;
     module.add_class::<numbers::Numbers>()?;
+    module.add_class::<hooks::CallRng>()?;
     module.add_class::<data::BatchOrder>()?;
     module.add_function(wrap_pyfunction!(data::partition, module)?)?;
     Ok(())

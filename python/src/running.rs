@@ -1,6 +1,6 @@
 //! A run: on a thread of its own, while the caller's looks for signals and shows how far it is.
 
-use crate::errors::{RunError, ScenarioError};
+use crate::errors::{RunError, ScenarioError, wrong};
 use crate::hooks::{Failure, Hooks};
 use crate::scenario::Source;
 use gruppetto::actors::{ClockMode, Interrupt};
@@ -63,7 +63,7 @@ pub fn run(
     let told = Arc::new(Mutex::new(Progress::default()));
     let plugins = watched(hooks.plugins(&failure), told.clone());
     let scenario = source.read(&plugins).map_err(|error| failure.take().unwrap_or(error))?;
-    preflight(&scenario, request.timing_only).map_err(ScenarioError::new_err::<String>)?;
+    preflight(&scenario, request.timing_only).map_err(wrong)?;
     let interrupt = Interrupt::default();
     let defaults = Options::default();
     // In this process, and so one at a time, unless somebody asks for more.

@@ -1,6 +1,6 @@
 //! Scenarios as Python has them: the text of one, with changes.
 
-use crate::errors::ScenarioError;
+use crate::errors::wrong;
 use gruppetto::run::{Assumptions, estimate, preflight, theory as predict, with_evaluations};
 use gruppetto::scenario::Override;
 use gruppetto::{Plugins, Scenario};
@@ -26,8 +26,6 @@ pub struct Source {
 impl Source {
     /// Reads it.
     pub fn read(&self, plugins: &Plugins) -> PyResult<Scenario> {
-        let wrong =
-            |error: gruppetto::scenario::ScenarioError| ScenarioError::new_err(error.to_string());
         let set: Result<Vec<Override>, _> =
             self.set.iter().map(|text| Override::parse(text)).collect();
         Scenario::parse_with(&self.name, &self.text, &set.map_err(wrong)?, self.seed, plugins)
@@ -38,13 +36,12 @@ impl Source {
 /// What `gruppetto check` says.
 #[pyfunction]
 pub fn check(py: Python<'_>, source: Source) -> PyResult<String> {
-    let wrong = ScenarioError::new_err::<String>;
     let scenario = source.read(&Plugins::new())?;
     py.detach(|| {
         preflight(&scenario, false).map_err(wrong)?;
-        let scenario = with_evaluations(&scenario).map_err(|error| wrong(error.to_string()))?;
+        let scenario = with_evaluations(&scenario).map_err(wrong)?;
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let estimates = estimate(&scenario, threads).map_err(|error| wrong(error.to_string()))?;
+        let estimates = estimate(&scenario, threads).map_err(wrong)?;
         Ok(estimates.iter().map(|estimate| format!("{estimate}\n")).collect())
     })
 }
@@ -54,9 +51,8 @@ pub fn check(py: Python<'_>, source: Source) -> PyResult<String> {
 pub fn theory(py: Python<'_>, source: Source) -> PyResult<String> {
     let scenario = source.read(&Plugins::new())?;
     py.detach(|| {
-        preflight(&scenario, true).map_err(ScenarioError::new_err::<String>)?;
-        let outlooks = predict(&scenario, &Assumptions::default())
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        preflight(&scenario, true).map_err(wrong)?;
+        let outlooks = predict(&scenario, &Assumptions::default()).map_err(wrong)?;
         Ok(serde_json::to_string(&outlooks).expect("plain data"))
     })
 }

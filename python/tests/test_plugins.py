@@ -1,6 +1,10 @@
 """Hooks in Python: what they see, what they decide, and what is said of nonsense."""
 
+import math
 import os
+import signal
+import threading
+import time
 
 import gruppetto as gp
 import numpy as np
@@ -39,6 +43,63 @@ class InTurn(gp.Selector):
 def test_round_robin_in_python_is_the_built_in_one():
     ours = gp.run(SCENARIO, set={"server.scheme": {"plugin": "in-turn"}})
     built_in = gp.run(SCENARIO, set={"server.scheme": "round-robin"})
+    assert digest(ours) == digest(built_in)
+
+
+@gp.plugin("own-oort")
+class Oort(gp.Selector):
+    """The built-in Oort with a given round time (Lai et al., OSDI 2021)."""
+
+    def __init__(self, round_time: float) -> None:
+        self.round_time = round_time
+        self.known: dict[int, tuple[int, float, float]] = {}
+
+    def scores(self, view):
+        heard = {client: told for client, told in sorted(self.known.items()) if view.available[client]}
+        brought = sorted(utility for _, _, utility in heard.values() if utility > 0)
+        least = 0.999 * brought[0] if brought else math.inf
+        most = brought[min(int(0.95 * len(brought)), len(brought) - 1)] if brought else 0.0
+        scores = []
+        for client, (round, took, utility) in heard.items():
+            above = min(utility, most) - least
+            score = (above / (most - least) if above > 0 else 0.0) + math.sqrt(0.1 * math.log(view.round) / round)
+            slow = math.pow(round_nanos(self.round_time) / round_nanos(took), 2.0)
+            scores.append((score * slow if took > self.round_time else score, client))
+        return sorted(scores, key=lambda entry: (-entry[0], entry[1]))
+
+    def select(self, view, rng):
+        available = np.flatnonzero(view.available)
+        if view.wanted >= len(available):
+            return available
+        scores = self.scores(view)
+        untried = view.available.copy()
+        untried[list(self.known)] = False
+        part = max(0.9 * math.pow(0.98, view.round - 1.0), 0.2) * view.wanted
+        explored = max(min(math.ceil(part - 1e-9), int(untried.sum())), view.wanted - len(scores))
+        chosen = rng.draw(explored, untried, stream=3)
+        if explored < view.wanted:
+            last = scores[view.wanted - explored - 1][0]
+            kept = sorted((client, score) for score, client in scores if score >= 0.95 * last)
+            drawn = rng.uniforms(len(kept), stream=2).tolist()
+            # Each comes after a time drawn with its score as the rate; the first ones are asked.
+            coming = sorted((-math.log(1.0 - u) / score if score else math.inf, client) for u, (client, score) in zip(drawn, kept))
+            chosen += [client for _, client in coming[: view.wanted - explored]]
+        return chosen
+
+    def heard(self, feedback):
+        utility = self.fleet.p[feedback.client] * feedback.norm
+        if utility == utility:
+            self.known[feedback.client] = (feedback.round, feedback.duration, float(utility))
+
+
+def round_nanos(seconds):
+    return float(round(seconds * 1e9))
+
+
+def test_oort_in_python_is_the_built_in_one():
+    many = {**SCENARIO, "stop": {"rounds": 60}, "task": {"clients": 60}, "server": {"close": "all", "sample": {"clients": 6}}}
+    ours = gp.run(many, set={"server.scheme": {"plugin": "own-oort", "round_time": 1.0}})
+    built_in = gp.run(many, set={"server.scheme": {"oort": {"round_time": "1s"}}})
     assert digest(ours) == digest(built_in)
 
 
@@ -221,6 +282,11 @@ brought(gp.Work, "no-steps", amount=lambda self, ask, rng: 0)
 brought(gp.Work, "half-a-step", amount=lambda self, ask, rng: 0.5)
 brought(gp.Closing, "odd-verdict", arrived=lambda self, update: "close")
 brought(gp.Closing, "too-much", arrived=lambda self, update: gp.Verdict(counts=1.5))
+brought(gp.Selector, "too-many", select=lambda self, view, rng: np.arange(8))
+brought(gp.Selector, "away", select=lambda self, view, rng: np.flatnonzero(~view.present)[:1])
+brought(gp.Weighting, "nothing", weigh=lambda self, update: None)
+brought(gp.ServerOptimizer, "wrong-length", apply=lambda self, x, direction, *rest: x.__iadd__(direction[:3]))
+brought(gp.ServerOptimizer, "read-only", apply=lambda self, x, direction, *rest: direction.__iadd__(1.0))
 brought(gp.Closing, "before-now", opened=lambda self, round: gp.Opened(wake=-1.0), arrived=lambda self, update: None)
 
 
@@ -244,6 +310,10 @@ brought(gp.Closing, "before-now", opened=lambda self, round: gp.Opened(wake=-1.0
         ("client.work", "half-a-step", ValueError, "found 0.5, expected steps"),
         ("server.close", "odd-verdict", ValueError, "found 'close', expected gp.Verdict or None"),
         ("server.close", "too-much", ValueError, "found 1.5, expected a factor from 0 to 1"),
+        ("server.scheme", "too-many", gp.RunError, "8 clients"),
+        ("server.weighting", "nothing", TypeError, "NoneType"),
+        ("server.optimizer", "wrong-length", ValueError, "broadcast"),
+        ("server.optimizer", "read-only", ValueError, "read-only"),
         ("server.close", "before-now", ValueError, "found -1.0, expected seconds, 0 or more"),
     ],
 )
@@ -262,3 +332,81 @@ def test_parameters_are_checked_at_their_place():
         gp.run(SCENARIO, set={"server.scheme": {"plugin": "in-turns"}})
     with pytest.raises(TypeError, match="derived from gp.Selector"):
         gp.plugin("x")(object)
+
+
+def test_a_client_that_is_away_cannot_be_asked():
+    phone = {**SCENARIO["fleet"]["class"][0], "availability": {"on": "2s", "off": "2s"}}
+    away = {**SCENARIO, "fleet": {"class": [phone]}}
+    with pytest.raises(gp.RunError, match="round 1.*client [0-7]"):
+        gp.run(away, set={"server.scheme": {"plugin": "away"}})
+
+
+def test_exceptions_say_where_they_were_raised():
+    with pytest.raises(ZeroDivisionError) as caught:
+        gp.run(SCENARIO, set={"server.scheme": {"plugin": "fails"}}, seed=4)
+    assert any("fails" in note and "round 1, seed 4" in note for note in caught.value.__notes__)
+
+
+def test_a_hook_that_sleeps_lets_others_work_and_can_be_interrupted():
+    class Sleeps(gp.Selector):
+        def select(self, view, rng):
+            time.sleep(0.2)
+            return np.flatnonzero(view.available)[: view.wanted]
+
+    gp.plugin("sleeps")(Sleeps)
+    counted = [0]
+    over = threading.Event()
+
+    def count():
+        while not over.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        gp.run(SCENARIO, set={"server.scheme": {"plugin": "sleeps"}, "stop.rounds": 1000})
+    took = time.monotonic() - began
+    over.set()
+    thread.join()
+    assert took < 3.0 and counted[0] > 300
+
+
+def test_a_hook_that_forks_does_not_double_the_run(tmp_path, capfd):
+    class Forks(gp.Selector):
+        def select(self, view, rng):
+            if view.round == 3:
+                os.fork()
+            if view.round == 5 and os.fork() == 0:
+                os._exit(0)
+            return np.flatnonzero(view.available)[: view.wanted]
+
+    class Same(gp.Selector):
+        def select(self, view, rng):
+            return np.flatnonzero(view.available)[: view.wanted]
+
+    runs = []
+    for name, brought in (("forks", Forks), ("same", Same)):
+        gp.plugin(name)(brought)
+        runs.append(gp.run(SCENARIO, set={"server.scheme": {"plugin": name}}, out=tmp_path / name))
+    assert digest(runs[0]) == digest(runs[1])
+    assert "a hook forked, and its child came back" in capfd.readouterr().err
+
+
+def test_arrays_that_a_hook_keeps_stay_what_they_were():
+    class Keeps(gp.ServerOptimizer):
+        kept: list = []
+
+        def apply(self, x, direction, factor, applied, client_lr, updates):
+            x += factor * direction
+            self.kept.append((x, x.copy(), direction, direction.copy()))
+
+    gp.plugin("keeps")(Keeps)
+    run = gp.run(SCENARIO, set={"server.optimizer": {"plugin": "keeps"}})
+    assert digest(run) == digest(gp.run(SCENARIO)) and len(Keeps.kept) == 12
+    for x, x_then, direction, direction_then in Keeps.kept:
+        assert (x == x_then).all() and (direction == direction_then).all()
+    assert not np.shares_memory(Keeps.kept[0][0], Keeps.kept[1][0])

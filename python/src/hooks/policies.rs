@@ -1,6 +1,6 @@
 //! Selectors, work and closing policies in Python.
 
-use super::{Hook, bytes, key};
+use super::{CallRng, Hook, bytes};
 use gruppetto::clock::{SimTime, Span, TimeOverflow};
 use gruppetto::plugins::FleetView;
 use gruppetto::policy::{
@@ -63,7 +63,10 @@ impl Selector for PySelector {
                 );
                 let (round, now, wanted) = (view.round, view.now.nanos(), view.wanted);
                 object
-                    .call_method1(intern!(py, "_select"), (round, now, wanted, columns, key(rng)))?
+                    .call_method1(
+                        intern!(py, "_select"),
+                        (round, now, wanted, columns, CallRng(*rng)),
+                    )?
                     .extract()
             },
         )
@@ -98,7 +101,7 @@ impl Work for PyWork {
             |object| {
                 let more = (ask.step.seconds(), ask.samples, ask.batch as u64);
                 object
-                    .call_method1(intern!(object.py(), "_amount"), (told, more, key(rng)))?
+                    .call_method1(intern!(object.py(), "_amount"), (told, more, CallRng(*rng)))?
                     .extract()
             },
         );
