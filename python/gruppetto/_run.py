@@ -86,8 +86,7 @@ def run(
     source = _source(scenario, set, seed)
     if repeats is not None:
         source["set"].append(f"repeats={repeats}")
-    if task is not None:
-        source["set"].append(f'task={{ kind = {{ plugin = "{_BROUGHT}" }}, clients = {len(task)} }}')  # type: ignore[arg-type]
+    source = _with_task(source, task)
     temporary = None
     if out is None:
         temporary = tempfile.TemporaryDirectory(prefix="gruppetto-")
@@ -115,6 +114,14 @@ def run(
 
 #: The name of a task that is handed to ``run``.
 _BROUGHT = "task="
+
+
+def _with_task(source: dict[str, Any], task: Trainer | None) -> dict[str, Any]:
+    """The scenario with the task that was handed over instead of its own."""
+    if task is None:
+        return source
+    change = f'task={{ kind = {{ plugin = "{_BROUGHT}" }}, clients = {len(task)} }}'
+    return {**source, "set": [*source["set"], change]}
 
 
 @contextlib.contextmanager
@@ -158,21 +165,36 @@ def _name(text: str) -> str:
     return "run"
 
 
-def check(scenario: Scenario, *, set: Mapping[str, Any] | Iterable[str] | None = None, seed: int | None = None) -> str:
+def check(
+    scenario: Scenario,
+    *,
+    set: Mapping[str, Any] | Iterable[str] | None = None,
+    seed: int | None = None,
+    plugins: Sequence[type[_plugins.Plugin]] = (),
+    task: Trainer | None = None,
+) -> str:
     """What ``gruppetto check`` says: who takes part, how many steps, how long, how much memory.
 
     >>> import gruppetto as gp
     >>> print(gp.check({"name": "one", "stop.rounds": 2, "client.work.steps": 4}).split()[0])
     fednova
     """
-    return _native.check(_source(scenario, set, seed))
+    with training(_plugins.registered(plugins, ()), task, None) as hooks:
+        return _native.check(_with_task(_source(scenario, set, seed), task), hooks)
 
 
 def theory(
-    scenario: Scenario, *, set: Mapping[str, Any] | Iterable[str] | None = None, seed: int | None = None
+    scenario: Scenario,
+    *,
+    set: Mapping[str, Any] | Iterable[str] | None = None,
+    seed: int | None = None,
+    plugins: Sequence[type[_plugins.Plugin]] = (),
+    task: Trainer | None = None,
 ) -> list[dict[str, Any]]:
     """What the paper's theorems predict, a dict for every variant, without training."""
-    return json.loads(_native.theory(_source(scenario, set, seed)))
+    with training(_plugins.registered(plugins, ()), task, None) as hooks:
+        found: list[dict[str, Any]] = json.loads(_native.theory(_with_task(_source(scenario, set, seed), task), hooks))
+        return found
 
 
 def load(folder: str | os.PathLike[str]) -> Run:
@@ -210,12 +232,13 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame."""
-        pandas = _imported("pandas")
-        return pandas.DataFrame({name: self[name] for name in self})
+        frame: pandas.DataFrame = _imported("pandas").DataFrame({name: self[name] for name in self})
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a polars DataFrame, without copies."""
-        return _imported("polars").DataFrame(self)
+        frame: polars.DataFrame = _imported("polars").DataFrame(self)
+        return frame
 
     def to_pyarrow(self) -> pyarrow.Table:
         """The table as a pyarrow Table, without copies."""
@@ -281,11 +304,11 @@ class Run:
         names, seeds = sorted({name for name, _ in cells}), sorted({seed for _, seed in cells})
         if variant is None and len(names) > 1:
             raise ValueError(f"the run has several variants: say which of {', '.join(names)}")
-        variant = names[0] if variant is None else variant
-        seed = seeds[0] if seed is None else seed
-        if (variant, seed) not in cells:
-            raise ValueError(f"variant {variant!r}, seed {seed}: the run has {', '.join(names)} with seeds {seeds}")
-        return f"{variant}-{seed}" if len(seeds) > 1 else variant
+        name = names[0] if variant is None else variant
+        number = seeds[0] if seed is None else seed
+        if (name, number) not in cells:
+            raise ValueError(f"variant {name!r}, seed {number}: the run has {', '.join(names)} with seeds {seeds}")
+        return f"{name}-{number}" if len(seeds) > 1 else str(name)
 
     def __repr__(self) -> str:
         return f"<Run {self.summary['name']!r}: {self.summary['status']}, {len(self.summary['variants'])} cells, {self.path}>"

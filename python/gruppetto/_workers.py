@@ -22,7 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .training import Column, Job, Trainer
+    from .plugins import Column
+    from .training import Job, Trainer
 
 #: Models that a process keeps.
 KEPT = 4
@@ -167,7 +168,8 @@ class Workers:
         worker = self._worker(trainer)
         try:
             with worker.lock:
-                return worker.ask(("evaluate", version, part), _unless(worker.knows(version), x))[0]
+                sums: list[float] = worker.ask(("evaluate", version, part), _unless(worker.knows(version), x))[0]
+                return sums
         finally:
             self.free(worker)
 
@@ -186,7 +188,7 @@ class Workers:
 
 
 def _unless(known: bool, x: Column) -> memoryview | bytes:
-    return b"" if known else memoryview(np.ascontiguousarray(x)).cast("B")
+    return b"" if known else np.ascontiguousarray(x).data.cast("B")
 
 
 class RemoteRun:

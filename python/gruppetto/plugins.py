@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,19 @@ from . import _native
 Column = npt.NDArray[Any]
 
 
-class Rng:
+if TYPE_CHECKING:
+    # It has all its methods.
+    from numpy.random import Generator as _Generator
+else:
+    _Generator = object
+
+
+class Rng(_Generator):
     """Randomness for one call: it depends on the seed of the run and on the number of the call, and on nothing else."""
 
     __slots__ = ("_generator", "_key")
 
+    # Not of NumPy's making.
     def __init__(self, key: tuple[int, int] | _native.CallRng) -> None:
         self._key = key
         self._generator: np.random.Generator | None = None
@@ -46,9 +54,11 @@ class Rng:
         assert not isinstance(self._key, tuple), "only policies have streams"
         return self._key.draw(stream, count, np.asarray(candidates, dtype=np.bool_).tobytes())
 
-    def __getattr__(self, name: str) -> Any:
-        # rng.choice, rng.integers and so on are NumPy's.
-        return getattr(self.generator, name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # rng.choice, rng.integers and so on are NumPy's.
+            return getattr(self.generator, name)
 
 
 class Plugin:
@@ -223,7 +233,8 @@ class Selector(Plugin):
             twice = next(int(client) for client in array if (array == client).sum() > 1)
             expected = "each client once, or with_replacement = True in the class"
             raise wrong(self, "select", f"round {round}", f"client {twice} twice", expected)
-        return array.tolist()
+        numbers: list[int] = array.tolist()
+        return numbers
 
     def _heard(self, *told: Any) -> None:
         self.heard(Feedback(*told))

@@ -276,7 +276,8 @@ def called(model: nn.Module, inputs: Any) -> Any:
 def right(output: Any, target: Any) -> torch.Tensor:
     """How many of a batch have their largest output where the target is."""
     output = getattr(output, "logits", output)
-    return (output.argmax(dim=1) == target).sum()
+    count: torch.Tensor = (output.argmax(dim=1) == target).sum()
+    return count
 
 
 class _TorchRun:
@@ -307,7 +308,7 @@ class _TorchRun:
         with self.random:
             for rows in self.order.take(count):
                 vector.zero_grad()
-                loss_of(vector.module, data.batch(rows, vector.device)).backward()
+                torch.autograd.backward(loss_of(vector.module, data.batch(rows, vector.device)))
                 self.steps_of.take()
 
     def change(self) -> Column:

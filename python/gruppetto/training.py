@@ -113,6 +113,10 @@ class Trainer(Plugin):
     def close(self) -> None:
         """The run is over."""
 
+    def __len__(self) -> int:
+        """How many clients there are, for ``gp.run(…, task=trainer)``."""
+        raise TypeError(f"{type(self).__name__} has no __len__, which says how many clients there are")
+
     _known: Description
     _workers: Any = None
     # In this process, one thing at a time.
@@ -177,7 +181,8 @@ class Trainer(Plugin):
     def _evaluate(self, model: object, version: int, part: int) -> list[float]:
         x = np.asarray(model)
         if self._workers is not None:
-            return self._workers.evaluate(self, x, version, part)
+            sums: list[float] = self._workers.evaluate(self, x, version, part)
+            return sums
         with self._own_lock:
             return self._parts(x, part)
 

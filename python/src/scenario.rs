@@ -1,6 +1,7 @@
 //! Scenarios as Python has them: the text of one, with changes.
 
-use crate::errors::wrong;
+use crate::errors::{RunError, wrong};
+use crate::hooks::{Failure, Hooks};
 use gruppetto::run::{Assumptions, estimate, preflight, theory as predict, with_evaluations};
 use gruppetto::scenario::Override;
 use gruppetto::{Plugins, Scenario};
@@ -35,11 +36,10 @@ impl Source {
 
 /// What `gruppetto check` says.
 #[pyfunction]
-pub fn check(py: Python<'_>, source: Source) -> PyResult<String> {
-    let scenario = source.read(&Plugins::new())?;
-    py.detach(|| {
-        preflight(&scenario, false).map_err(wrong)?;
-        let scenario = with_evaluations(&scenario).map_err(wrong)?;
+pub fn check(py: Python<'_>, source: Source, hooks: Hooks) -> PyResult<String> {
+    with_hooks(py, &source, hooks, |scenario| {
+        preflight(scenario, false).map_err(wrong)?;
+        let scenario = with_evaluations(scenario).map_err(wrong)?;
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let estimates = estimate(&scenario, threads).map_err(wrong)?;
         Ok(estimates.iter().map(|estimate| format!("{estimate}\n")).collect())
@@ -48,11 +48,32 @@ pub fn check(py: Python<'_>, source: Source) -> PyResult<String> {
 
 /// What the theorems predict, as JSON.
 #[pyfunction]
-pub fn theory(py: Python<'_>, source: Source) -> PyResult<String> {
-    let scenario = source.read(&Plugins::new())?;
-    py.detach(|| {
-        preflight(&scenario, true).map_err(wrong)?;
-        let outlooks = predict(&scenario, &Assumptions::default()).map_err(wrong)?;
+pub fn theory(py: Python<'_>, source: Source, hooks: Hooks) -> PyResult<String> {
+    with_hooks(py, &source, hooks, |scenario| {
+        preflight(scenario, true).map_err(wrong)?;
+        let outlooks = predict(scenario, &Assumptions::default()).map_err(wrong)?;
         Ok(serde_json::to_string(&outlooks).expect("plain data"))
     })
+}
+
+/// Reads a scenario that may name hooks, and does something with it. What a hook raises is raised.
+fn with_hooks(
+    py: Python<'_>,
+    source: &Source,
+    hooks: Hooks,
+    work: impl FnOnce(&Scenario) -> PyResult<String> + Send,
+) -> PyResult<String> {
+    let failure = Failure::default();
+    let plugins = hooks.plugins(&failure);
+    // A hook that raises ends the thread that called it.
+    let done = py.detach(|| {
+        let work = std::panic::AssertUnwindSafe(|| {
+            source.read(&plugins).and_then(|scenario| work(&scenario))
+        });
+        std::panic::catch_unwind(work).unwrap_or_else(|_| Err(RunError::new_err("a hook failed")))
+    });
+    match failure.take() {
+        Some(error) => Err(error),
+        None => done,
+    }
 }

@@ -28,6 +28,7 @@ COMPARED = [
     "scenarios/trace-replay.toml",  # 0.6 s
     "scenarios/keep-or-discard.toml",  # 0.5 s
     "scenarios/lemma-one.toml",  # 0.4 s
+    "scenarios/foresight.toml",  # 0.4 s
     "scenarios/waiting-costs.toml",  # 0.4 s
     "scenarios/often-late.toml",  # 0.4 s
     "scenarios/over-selection.toml",  # 0.4 s

@@ -82,8 +82,9 @@ def _usable(data: Any) -> Any:
     """A dataset whose samples can be collated. A pair of arrays is one; those of Hugging Face give tensors."""
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], Dataset):
         return TensorDataset(*(torch.as_tensor(part) for part in data))
-    if hasattr(data, "with_format") and hasattr(data, "features"):
-        return data.with_format("torch")
+    formatted = getattr(data, "with_format", None)
+    if formatted is not None and hasattr(data, "features"):
+        return formatted("torch")
     if not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         expected = "a dataset with __len__ and __getitem__, or a pair of arrays (x, y)"
         raise TypeError(f"data of {type(data).__name__}: expected {expected}")

@@ -54,8 +54,8 @@ class Steps:
             if momentum:
                 u = self.buffers[place]
                 # In the first step it is the gradient itself.
-                self.buffers[place] = grad.clone() if u is None else u.mul_(momentum).add_(grad)
-                grad = self.buffers[place]  # type: ignore[assignment]
+                grad = grad.clone() if u is None else u.mul_(momentum).add_(grad)
+                self.buffers[place] = grad
             x.sub_(grad, alpha=self.rate)
         if self.own is not None:
             self.own.step()
