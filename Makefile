@@ -131,13 +131,13 @@ wheel: .venv/bin/maturin
 
 python: wheel
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
-	.venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore python/tests/torch python/tests
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore python/tests/with_torch python/tests
 	.venv/bin/python -m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs gruppetto --ignore-glob '*/gruppetto/*torch*'
 ifneq ($(TORCH),0)
 ifneq ($(PYTORCH),0)
 	@test -x $(TORCH_PYTHON) || { echo "error: there is no $(TORCH_PYTHON): .ci/setup installs PyTorch there; PYTORCH=0 does without" >&2; exit 1; }
 	.venv/bin/python -m pip --python $(TORCH_PYTHON) install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
-	$(TORCH_PYTHON) -m pytest --quiet -p no:cacheprovider python/tests/torch
+	$(TORCH_PYTHON) -m pytest --quiet -p no:cacheprovider python/tests/with_torch
 endif
 endif
 
