@@ -71,6 +71,7 @@ cargo-test:
 
 check:
 	@scripts/check-tools
+	scripts/python-reference --check
 	$(CARGO) fmt --all --check
 	$(CARGO) check --locked --quiet --no-default-features
 	$(CARGO) check --locked --quiet
