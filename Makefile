@@ -6,7 +6,8 @@
 #              .ci/setup installs them
 # make torture long tests: 2,000 random scenarios against the oracle of tests/oracle; 1,000 of the whole language
 #              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
-#              broken scenarios and 20,000 broken files; about 15 minutes on two cores. SEED=9 for others
+#              broken scenarios and 20,000 broken files; every shipped scenario from Python, and all notebooks;
+#              about 25 minutes on two cores. SEED=9 for others
 # make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
 #              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/
 # make wheel   the Python package as a wheel, in target/wheels
@@ -51,7 +52,7 @@ SECONDS ?= 60
 # What a reader may take for one file: seconds, and megabytes.
 FUZZ_LIMITS = -timeout=10 -rss_limit_mb=2048 -max_len=65536
 
-.PHONY: demo torch test cargo-test check torture fuzz bench paper clean wheel python
+.PHONY: demo torch test cargo-test check torture fuzz bench paper clean wheel python python-torture
 
 demo:
 	$(CARGO) build --release --locked
@@ -106,6 +107,16 @@ torture:
 	python3 tests/torture/kills.py target/release/gruppetto --seed $(SEED)
 	python3 tests/torture/scenarios.py target/release/gruppetto --seed $(SEED)
 	python3 tests/torture/files.py target/release/gruppetto --seed $(SEED)
+ifneq ($(PYTHON),0)
+	$(MAKE) --no-print-directory python-torture
+endif
+
+# Every shipped scenario from Python, and all notebooks.
+python-torture: python
+	.venv/bin/python -m pytest --quiet -p no:cacheprovider python/tests/test_run.py --all
+	scripts/get-data fashion-mnist
+	.venv/bin/python -m pip --python $(TORCH_PYTHON) install --quiet --disable-pip-version-check -r python/examples/requirements.txt
+	$(TORCH_PYTHON) scripts/check-notebooks --here 0
 
 # cargo-fuzz asks for flags of an unstable compiler; the stable one has them too.
 fuzz: export RUSTC_BOOTSTRAP = 1
@@ -134,6 +145,7 @@ python: wheel
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels/gruppetto-*.whl
 	.venv/bin/python -m pytest --quiet -p no:cacheprovider --ignore python/tests/with_torch python/tests
 	.venv/bin/python -m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs gruppetto --ignore-glob '*/gruppetto/*torch*'
+	scripts/check-notebooks --fresh target/wheels/gruppetto-*.whl 01 02
 ifneq ($(TORCH),0)
 ifneq ($(PYTORCH),0)
 	@test -x $(TORCH_PYTHON) || { echo "error: there is no $(TORCH_PYTHON): .ci/setup installs PyTorch there; PYTORCH=0 does without" >&2; exit 1; }
@@ -145,6 +157,7 @@ endif
 bench:
 	$(CARGO) build --release --locked --quiet
 	./target/release/gruppetto bench
+	@echo "of the Python package: $(TORCH_PYTHON) python/benches/bench.py"
 
 paper: torch
 	scripts/get-data fashion-mnist

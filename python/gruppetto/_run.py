@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import html
 import json
 import os
@@ -128,7 +129,8 @@ def _with_task(source: dict[str, Any], task: Trainer | None) -> dict[str, Any]:
 def training(hooks: dict[str, Any], task: Trainer | None, threads: int | None) -> Iterator[dict[str, Any]]:
     """Hooks of which those that train have processes to train in, if there are to be several."""
     if task is not None:
-        hooks["tasks"].append({"name": _BROUGHT, "make": lambda: task, "takes": []})
+        # A run of another seed has a trainer of its own, of the same data.
+        hooks["tasks"].append({"name": _BROUGHT, "make": lambda: copy.copy(task), "takes": []})
     if not hooks["tasks"]:
         yield hooks
         return

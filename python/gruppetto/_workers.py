@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import threading
+import warnings
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING, Any
 
@@ -148,6 +149,11 @@ class Workers:
     def _worker(self, trainer: Trainer) -> Worker:
         with self.lock:
             if id(trainer) not in self.of:
+                # Runs come one after the other: the processes of the last one have nothing to do any more.
+                for _, workers in self.of.values():
+                    for worker in workers:
+                        worker.end()
+                self.of.clear()
                 pickled = _cloudpickle().dumps(trainer)
                 self.of[id(trainer)] = trainer, [Worker(trainer, pickled) for _ in range(self.count)]
             worker = min(self.of[id(trainer)][1], key=lambda worker: worker.open)
@@ -268,7 +274,10 @@ def main() -> None:
     failed: Raised | None = None
     try:
         trainer = pickle.loads(pickled)
-        trainer._describe(clients, seed, batch)
+        with warnings.catch_warnings():
+            # Said once, where the run is.
+            warnings.simplefilter("ignore")
+            trainer._describe(clients, seed, batch)
         served = _Served(trainer)
     except Exception as error:
         failed = Raised(error)

@@ -144,7 +144,7 @@ class Task(Trainer):
     def _look_at_optimizer(self) -> None:
         if self.optimizer is None:
             return
-        reason = law_of(self.optimizer, self.make_model)
+        reason = law_of(self.optimizer, self.vector().module)
         self._law = (1.0, reason is None)
         if reason is not None:
             warnings.warn(f"client updates are normalised by τ: {reason}", RuntimeWarning, stacklevel=2)
@@ -163,7 +163,7 @@ class Task(Trainer):
             return float(tau)
         known = self._taus.setdefault((solver.lr, lr), [])
         if len(known) < tau:
-            known[:] = probed(self.optimizer, self.make_model, solver.lr, max(tau, 2 * len(known)))
+            known[:] = probed(self.optimizer, self.vector().module, solver.lr, max(tau, 2 * len(known)))
         return known[tau - 1] * solver.lr / lr
 
     # Training.

@@ -94,9 +94,9 @@ def _path(optimizer: torch.optim.Optimizer, gradients: list[float]) -> list[floa
     return path
 
 
-def law_of(make: Make, make_model: Callable[[], nn.Module]) -> str | None:
+def law_of(make: Make, model: nn.Module) -> str | None:
     """Why ‖a‖₁ of an optimiser is not known; ``None`` if it is."""
-    optimizer = make(make_model(), 0.125)
+    optimizer = make(model, 0.125)
     groups = _groups(optimizer)
     if any(group != groups[0] for group in groups):
         return "its optimizer has parameter groups with different settings"
@@ -111,6 +111,6 @@ def law_of(make: Make, make_model: Callable[[], nn.Module]) -> str | None:
     return None if linear else f"its optimizer, {type(optimizer).__name__}, is not linear in its gradients"
 
 
-def probed(make: Make, make_model: Callable[[], nn.Module], lr: float, most: int) -> list[float]:
+def probed(make: Make, model: nn.Module, lr: float, most: int) -> list[float]:
     """‖a‖₁ after 1, 2, … ``most`` steps: the way on the constant gradient 1, divided by the learning rate."""
-    return [-x / lr for x in _path(make(make_model(), lr), [1.0] * most)]
+    return [-x / lr for x in _path(make(model, lr), [1.0] * most)]

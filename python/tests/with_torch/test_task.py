@@ -284,6 +284,16 @@ def test_shared_parameters_count_once_and_double_precision_stays():
     assert gp.run(SCENARIO, task=wide).model()["weight"].dtype == np.float64
 
 
+def test_seeds_and_variants_of_one_task():
+    """Every seed begins with a model of its own, and any number of processes gives the same bits."""
+    several = {**SCENARIO, "variant": [{"name": "a"}, {"name": "b", "set": {"server": {"weighting": "fedavg"}}}]}
+    mine = task(normed)
+    runs = [gp.run(several, task=mine, repeats=2, threads=threads, set={"stop.rounds": 3}) for threads in (1, 2)]
+    assert digest(runs[0]) == digest(runs[1]) and len(set(digest(runs[0]))) == 4
+    alone = gp.run(several, task=mine, seed=2, set={"stop.rounds": 3})
+    assert digest(alone) == digest(runs[0])[1::2]
+
+
 def test_on_the_wall_clock_clients_take_turns():
     quick = {**SCENARIO, "fleet": {"class": [{"name": "phone", "step_time": "5ms"}]}, "server": {"close": "all"}}
     changes = {"client.work": {"steps": 6}, "stop.rounds": 2}
