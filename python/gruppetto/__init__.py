@@ -29,32 +29,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._native import RunError, ScenarioError, __version__
-from ._run import Latency, Run, Table, check, load, run, theory
-from .training import Description, Job, LocalRun, Solver, Trainer
-from .plugins import (
-    Applied,
-    Arrival,
+from ._results import Latency, Run, Table
+from ._run import check, load, run, theory
+from .observer import Arrival, ClosedRound, Observer
+from .plugins import Rng, plugin
+from .policies import (
     Arrived,
-    ClosedRound,
     Closing,
-    Contribution,
     Feedback,
     Fleet,
-    Held,
-    Observer,
     Opened,
-    Rng,
     Round,
     Selector,
-    ServerOptimizer,
-    Sums,
     Verdict,
     View,
-    Weighting,
     Work,
     WorkAsked,
-    plugin,
 )
+from .server import Applied, Contribution, Held, ServerOptimizer, Sums, Weighting
+from .training import Description, Job, LocalRun, Solver, Trainer
 
 __all__ = [
     "Applied",

@@ -1,30 +1,23 @@
-"""Running scenarios, and what comes out."""
+"""Running scenarios."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import html
 import json
 import os
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from . import _native, _toml, plugins as _plugins
 from ._progress import bar
+from ._results import Run
 from ._workers import Workers
+from .observer import Observer
 from .training import Trainer
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -65,7 +58,7 @@ def run(
     timing_only: bool = False,
     speedup: float | None = None,
     plugins: Sequence[type[_plugins.Plugin]] = (),
-    observers: Sequence[_plugins.Observer] = (),
+    observers: Sequence[Observer] = (),
     task: Trainer | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -202,133 +195,3 @@ def theory(
 def load(folder: str | os.PathLike[str]) -> Run:
     """A run that was made before, in its folder; one that was killed, too."""
     return Run(Path(folder), json.loads(_native.load(folder)), None)
-
-
-class Table:
-    """Rows of a run, as columns. Polars, pyarrow and others read it without copies (Arrow's PyCapsule interface)."""
-
-    def __init__(self, native: _native.Table) -> None:
-        self._native = native
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return self._native.column_names
-
-    def __len__(self) -> int:
-        return len(self._native)
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """A column as a NumPy array; what is missing is NaN."""
-        values, kind = self._native.raw(name)
-        return np.array(values) if kind == "text" else np.frombuffer(values, dtype=kind)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._native.__arrow_c_stream__(requested_schema)
-
-    def __repr__(self) -> str:
-        return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas DataFrame."""
-        frame: pandas.DataFrame = _imported("pandas").DataFrame({name: self[name] for name in self})
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The table as a polars DataFrame, without copies."""
-        frame: polars.DataFrame = _imported("polars").DataFrame(self)
-        return frame
-
-    def to_pyarrow(self) -> pyarrow.Table:
-        """The table as a pyarrow Table, without copies."""
-        return _imported("pyarrow").table(self)
-
-
-def _imported(name: str) -> Any:
-    try:
-        return __import__(name)
-    except ImportError:
-        raise ImportError(f"{name} is not installed: pip install {name}, or use the columns as NumPy arrays") from None
-
-
-class Latency:
-    """How long clients took for one phase."""
-
-    def __init__(self, folder: Path, phase: str, run: str) -> None:
-        self._where = folder, phase, run
-
-    def percentile(self, part: float) -> float:
-        """Seconds that ``part`` percent of the clients' rounds did not exceed."""
-        folder, phase, run = self._where
-        return _native.latency(folder, phase, [part])[run][0]
-
-
-class Run:
-    """A scenario that was run: its summary, tables, models and report."""
-
-    def __init__(self, path: Path, summary: dict[str, Any], temporary: object | None) -> None:
-        self.path = path
-        self.summary = summary
-        # It goes with the run.
-        self._temporary = temporary
-
-    @property
-    def rounds(self) -> Table:
-        """A row for every aggregation."""
-        return Table(_native.table(self.path, "rounds"))
-
-    @property
-    def clients(self) -> Table:
-        """A row for every participation of a client."""
-        return Table(_native.table(self.path, "clients"))
-
-    @property
-    def report(self) -> Path:
-        """The page that explains the run."""
-        return self.path / "report.html"
-
-    def model(self, variant: str | None = None, seed: int | None = None) -> dict[str, npt.NDArray[Any]]:
-        """The final parameters of a variant, by name."""
-        return _tensors(self.path / f"model-{self._cell(variant, seed)}.safetensors")
-
-    def latency(self, phase: str, variant: str | None = None, seed: int | None = None) -> Latency:
-        """Latencies of a phase: download, compute, upload, round, staleness or idle."""
-        known = ["download", "compute", "upload", "round", "staleness", "idle"]
-        if phase not in known:
-            raise ValueError(f"phase {phase!r}: expected one of {', '.join(known)}")
-        return Latency(self.path, phase, self._cell(variant, seed))
-
-    def _cell(self, variant: str | None, seed: int | None) -> str:
-        cells = [(cell["name"], cell["seed"]) for cell in self.summary["variants"]]
-        names, seeds = sorted({name for name, _ in cells}), sorted({seed for _, seed in cells})
-        if variant is None and len(names) > 1:
-            raise ValueError(f"the run has several variants: say which of {', '.join(names)}")
-        name = names[0] if variant is None else variant
-        number = seeds[0] if seed is None else seed
-        if (name, number) not in cells:
-            raise ValueError(f"variant {name!r}, seed {number}: the run has {', '.join(names)} with seeds {seeds}")
-        return f"{name}-{number}" if len(seeds) > 1 else str(name)
-
-    def __repr__(self) -> str:
-        return f"<Run {self.summary['name']!r}: {self.summary['status']}, {len(self.summary['variants'])} cells, {self.path}>"
-
-    def _repr_html_(self) -> str:
-        page = html.escape(self.report.read_text(encoding="utf-8"))
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 70vh; border: 1px solid #ccc"></iframe>'
-
-
-def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The tensors of a safetensors file: a header in JSON, then numbers."""
-    data = path.read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    found = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            kind = {"F64": "<f8", "F32": "<f4"}[entry["dtype"]]
-            found[name] = np.frombuffer(data[begin:end], dtype=kind).reshape(entry["shape"])
-    return found

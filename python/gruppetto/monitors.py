@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .plugins import ClosedRound, Observer
+from .observer import ClosedRound, Observer
 
 
 def _package(name: str, extra: str) -> Any:

@@ -12,15 +12,17 @@ The simulator decides how many local steps a client takes; PyTorch takes them. L
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from ._torch.batches import Batches, as_batches
-from ._torch.law import Steps, law_of, probed
+from ._torch.batches import as_batches
+from ._torch.law import law_of, probed
+from ._torch.model import called, one_number, right, split
+from ._torch.run import TorchRun
 from ._torch.vector import ModelVector
 from .plugins import Column
 from .training import Description, Job, Solver, Trainer
@@ -81,7 +83,7 @@ class Task(Trainer):
     def _begin_state(self) -> None:
         self._vector: ModelVector | None = None
         self._loaded: tuple[int, bool] | None = None
-        self._current: _TorchRun | None = None
+        self._current: TorchRun | None = None
         self._law: tuple[float, bool] | None = None
         self._taus: dict[tuple[float, float], list[float]] = {}
 
@@ -168,7 +170,7 @@ class Task(Trainer):
 
     # Training.
 
-    def begin(self, job: Job) -> _TorchRun:
+    def begin(self, job: Job) -> TorchRun:
         if self.optimizer is not None:
             foreign = [name for name in ("momentum", "prox", "weight_decay") if getattr(job.solver, name)]
             foreign += ["lr_decay"] if job.solver.lr_decay != 1.0 else []
@@ -177,7 +179,7 @@ class Task(Trainer):
                     f"the task has an optimizer of its own, so client.{foreign[0]} of the scenario has no effect: "
                     "take it out there, or leave out optimizer="
                 )
-        return _TorchRun(self, job)
+        return TorchRun(self, job)
 
     def _loss_of(self, model: nn.Module, batch: Any) -> torch.Tensor:
         if self.step is not None:
@@ -244,132 +246,3 @@ class Task(Trainer):
 
     def close(self) -> None:
         self._begin_state()
-
-
-def split(batch: Any) -> tuple[Any, Any]:
-    """Inputs and target of a batch: a pair, or a dict in which one is called label, labels or target."""
-    if isinstance(batch, Mapping):
-        names = [name for name in ("label", "labels", "target", "targets") if name in batch]
-        if len(names) != 1:
-            raise ValueError(f"a batch with {sorted(batch)}: expected one of label, labels, target; or give step=")
-        return {name: value for name, value in batch.items() if name != names[0]}, batch[names[0]]
-    if isinstance(batch, (list, tuple)) and len(batch) == 2:
-        return batch[0], batch[1]
-    raise ValueError(f"a batch of {type(batch).__name__}: expected a pair (inputs, target) or a dict; or give step=")
-
-
-def one_number(what: str, loss: Any) -> torch.Tensor:
-    """A loss that can be learned from."""
-    if isinstance(loss, torch.Tensor) and loss.numel() == 1:
-        return loss
-    found = f"a tensor of shape {tuple(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
-    raise ValueError(f"{what}: found {found}, expected a tensor with one number, the mean over the batch")
-
-
-def called(model: nn.Module, inputs: Any) -> Any:
-    """The model's output."""
-    if isinstance(inputs, Mapping):
-        return model(next(iter(inputs.values()))) if len(inputs) == 1 else model(**inputs)
-    return model(inputs)
-
-
-def right(output: Any, target: Any) -> torch.Tensor:
-    """How many of a batch have their largest output where the target is."""
-    output = getattr(output, "logits", output)
-    count: torch.Tensor = (output.argmax(dim=1) == target).sum()
-    return count
-
-
-class _TorchRun:
-    """Local training of one client in one round."""
-
-    def __init__(self, task: Task, job: Job) -> None:
-        task._park()
-        self.task, self.client = task, job.client
-        data = task.train[job.client]
-        size = len(data) if task.batch is None else min(task.batch, len(data))
-        self.order = Batches.order(len(data), size, task.seed, job.client, job.round)
-        vector = task.vector()
-        vector.load(job.x)
-        vector.module.train()
-        self.start = vector.snapshot()
-        self.steps_of = Steps(vector, job.solver, job.correction, self.start, task.optimizer)
-        self.parked: Any = None
-        key = np.random.SeedSequence([task.seed, job.client, job.round]).generate_state(2, np.uint64)
-        self.random = _Randomness(int(key[0]), vector.device)
-        task._current = self
-
-    def steps(self, count: int) -> None:
-        task, vector = self.task, self.task.vector()
-        if task._current is not self:
-            task._park()
-            self.unpark()
-        data, loss_of = task.train[self.client], task._loss_of
-        with self.random:
-            for rows in self.order.take(count):
-                vector.zero_grad()
-                torch.autograd.backward(loss_of(vector.module, data.batch(rows, vector.device)))
-                self.steps_of.take()
-
-    def change(self) -> Column:
-        if self.task._current is not self:
-            self.task._park()
-            self.unpark()
-        change = self.task.vector().change(self.start)
-        self.task._current = None
-        return change
-
-    def leave(self) -> None:
-        if self.task._current is self:
-            self.task._current = None
-
-    def park(self) -> None:
-        """Another client's steps come in between: on the wall clock they do."""
-        self.parked = self.task.vector().snapshot()
-
-    def unpark(self) -> None:
-        vector = self.task.vector()
-        vector.restore(self.parked)
-        vector.module.train()
-        self.task._current = self
-
-
-class _Randomness:
-    """Random numbers of one job, for whatever draws them: PyTorch, NumPy and Python. They depend on the job alone, and
-    what others draw does not depend on them."""
-
-    def __init__(self, key: int, device: torch.device) -> None:
-        self.key, self.device = key, device
-        self.states: tuple[Any, ...] | None = None
-
-    def _get(self) -> tuple[Any, ...]:
-        import random
-
-        on_device = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
-        return torch.get_rng_state(), np.random.get_state(), random.getstate(), on_device
-
-    def _set(self, states: tuple[Any, ...]) -> None:
-        import random
-
-        torch.set_rng_state(states[0])
-        np.random.set_state(states[1])
-        random.setstate(states[2])
-        if states[3] is not None:
-            torch.cuda.set_rng_state(states[3], self.device)
-
-    def __enter__(self) -> None:
-        import random
-
-        self.others = self._get()
-        if self.states is None:
-            torch.manual_seed(self.key)
-            np.random.seed(self.key % 2**32)
-            random.seed(self.key)
-        else:
-            self._set(self.states)
-
-    def __exit__(self, *_: object) -> None:
-        self.states = self._get()
-        self._set(self.others)
-
-
