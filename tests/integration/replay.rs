@@ -298,3 +298,14 @@ fn a_run_that_is_interrupted_twice_goes_on() {
         assert!(last.told == whole.told, "{text}");
     }
 }
+
+/// Killed when all was done but the end: after the last evaluation of a run that stops in the middle of a round.
+#[test]
+fn a_checkpoint_after_the_last_event_goes_on() {
+    for text in policies() {
+        let whole = run(&text, 1, (1, NEVER), None);
+        let Outcome { told, parameters, kept, .. } = whole;
+        let again = run(&text, 1, (NEVER, NEVER), Some(kept));
+        assert_eq!((again.told, again.parameters), (told, parameters), "{text}");
+    }
+}

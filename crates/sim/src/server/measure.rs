@@ -56,6 +56,8 @@ impl Server {
 
     /// Measures the model as it is at the end of a run; `None` in runs that do not train.
     pub fn evaluate(&mut self) -> Result<Option<Measured>, ServerError> {
-        self.measure(true, true)
+        let measured = self.measure(true, true)?;
+        self.moved_on()?;
+        Ok(measured)
     }
 }
