@@ -99,5 +99,10 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Modules that are imported when they are first used: PyTorch takes seconds."""
     if name in ("monitors", "partition", "torch"):
-        return importlib.import_module(f"{__name__}.{name}")
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise ImportError("gp.torch needs PyTorch, which is not installed: pip install torch") from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

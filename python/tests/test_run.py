@@ -192,3 +192,15 @@ def test_check_and_theory():
     quadratic = "name = \"q\"\nstop.rounds = 5\ntask = { kind = \"quadratic\", clients = 3 }\nclient.work.steps = 4\n"
     outlooks = gp.theory(quadratic + "server.close = \"all\"\n")
     assert isinstance(outlooks, list) and outlooks
+
+
+def test_without_pytorch_it_says_so():
+    code = "import sys; sys.modules['torch'] = None; import gruppetto as gp; gp.torch.Task"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "gp.torch needs PyTorch, which is not installed: pip install torch" in done.stderr
+
+
+def test_importing_it_imports_nothing_large():
+    code = "import sys, gruppetto; print(sorted({'torch', 'pandas', 'pyarrow', 'polars', 'IPython', 'cloudpickle'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
