@@ -132,7 +132,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         page = html.escape(self.report.read_text(encoding="utf-8"))
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 70vh; border: 1px solid #ccc"></iframe>'
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 70vh; border: 1px solid #ccc; box-sizing: border-box"></iframe>'
 
 
 def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:

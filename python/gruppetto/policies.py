@@ -232,6 +232,10 @@ class Closing(Plugin):
         """An update arrived. ``None``: it counts, and the round goes on."""
         raise NotImplementedError(f"{type(self).__name__} has no method arrived")
 
+    def came_late(self, update: Arrived) -> None:
+        """An update was dropped by ``late`` or ``max_staleness`` of the scenario. There is nothing to decide; a policy may
+        want to know how long the client took."""
+
     def lost(self, now: float) -> Verdict | None:
         """A client of the open round vanished. Only ``close`` and ``wake`` of the answer matter."""
         return None
@@ -282,6 +286,9 @@ class Closing(Plugin):
             where = f"round {self._round}, client {client}"
             raise wrong(self, "arrived", where, verdict.counts, "a factor from 0 to 1, or None")
         return counts, code, wake
+
+    def _came_late(self, client: int, now: int, asked: int, tau: int, staleness: int) -> None:
+        self.came_late(Arrived(client, now / 1e9, asked / 1e9, tau, staleness))
 
     def _lost(self, now: int) -> tuple[int, int]:
         return self._then("lost", self.lost(now / 1e9))

@@ -334,6 +334,28 @@ def test_parameters_are_checked_at_their_place():
         gp.plugin("x")(object)
 
 
+def test_a_closing_rule_hears_of_updates_that_come_too_late():
+    class Told(gp.Closing):
+        deadline, leaves_behind = True, True
+        heard: list = []
+
+        def opened(self, round):
+            return gp.Opened(deadline=0.5)
+
+        def arrived(self, update):
+            return None
+
+        def came_late(self, update):
+            self.heard.append((update.client, update.now - update.asked))
+
+    gp.plugin("told-late")(Told)
+    run = gp.run(SCENARIO, set={"server.close": {"plugin": "told-late"}, "client.work": {"steps": 12}, "server.partial": "discard"})
+    late = run.clients["outcome"] == "late"
+    assert late.any() and [client for client, _ in Told.heard] == run.clients["client"][late].tolist()
+    took = (run.clients["arrived_ns"] - run.clients["dispatched_ns"])[late] / 1e9
+    assert [seconds for _, seconds in Told.heard] == pytest.approx(took)
+
+
 def test_a_client_that_is_away_cannot_be_asked():
     phone = {**SCENARIO["fleet"]["class"][0], "availability": {"on": "2s", "off": "2s"}}
     away = {**SCENARIO, "fleet": {"class": [phone]}}

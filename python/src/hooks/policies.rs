@@ -170,6 +170,17 @@ impl Closing for PyClosing {
         }
     }
 
+    fn came_late(&mut self, update: &UpdateArrived) {
+        self.0.call(
+            || format!("client {}", update.client),
+            |object| {
+                let UpdateArrived { client, now, asked, tau, staleness, .. } = *update;
+                let told = (client, now.nanos(), asked.nanos(), tau, staleness);
+                object.call_method1(intern!(object.py(), "_came_late"), told).map(drop)
+            },
+        );
+    }
+
     fn lost(&mut self, now: SimTime) -> Then {
         then(self.0.call(
             || format!("at {now}"),
