@@ -139,6 +139,7 @@ fuzz:
 	touch $@
 
 wheel: .venv/bin/maturin
+	rm -f target/wheels/gruppetto-*.whl
 	.venv/bin/maturin build --release --locked --quiet --out target/wheels
 
 python: wheel
