@@ -394,7 +394,7 @@ def test_a_hook_that_sleeps_lets_others_work_and_can_be_interrupted():
     took = time.monotonic() - began
     over.set()
     thread.join()
-    assert took < 3.0 and counted[0] > 300
+    assert took < 5.0 and counted[0] > 100
 
 
 def test_a_hook_that_forks_does_not_double_the_run(tmp_path, capfd):
