@@ -21,7 +21,7 @@ WIDTH = 24
 
 @contextlib.contextmanager
 def bar(wanted: bool | None) -> Iterator[Show | None]:
-    """What shows how far a run is; ``None`` where nobody sees it, unless it is wanted."""
+    """What shows how far a run is; ``None`` where it would not be seen, unless it is wanted."""
     notebook = _in_notebook()
     if wanted is None:
         wanted = sys.stderr.isatty() or notebook

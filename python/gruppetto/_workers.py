@@ -260,7 +260,7 @@ class _Served:
 
 
 def main() -> None:
-    """What a process does: answers until nobody asks any more."""
+    """What a process does: it answers until its pipe is closed."""
     import signal
 
     # Ctrl-C is for the process that simulates; it ends this one when it is done.

@@ -82,9 +82,9 @@ class Task(Trainer):
 
     def _begin_state(self) -> None:
         self._vector: ModelVector | None = None
-        self._loaded: tuple[int, bool] | None = None
         self._current: TorchRun | None = None
-        self._law: tuple[float, bool] | None = None
+        self._is_linear = True
+        self._threads_before: int | None = None
         self._taus: dict[tuple[float, float], list[float]] = {}
 
     def __len__(self) -> int:
@@ -93,7 +93,7 @@ class Task(Trainer):
 
     def __getstate__(self) -> dict[str, Any]:
         # A process makes its own model.
-        made = ("_workers", "_own_lock", "_vector", "_loaded", "_current", "_law", "_taus")
+        made = ("_workers", "_own_lock", "_vector", "_current", "_is_linear", "_threads_before", "_taus")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -105,6 +105,7 @@ class Task(Trainer):
     def vector(self) -> ModelVector:
         """The model of this process, with its parameters in one vector."""
         if self._vector is None:
+            self._threads_before = torch.get_num_threads()
             torch.set_num_threads(self.threads)
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.seed)
@@ -147,7 +148,7 @@ class Task(Trainer):
         if self.optimizer is None:
             return
         reason = law_of(self.optimizer, self.vector().module)
-        self._law = (1.0, reason is None)
+        self._is_linear = reason is None
         if reason is not None:
             warnings.warn(f"client updates are normalised by τ: {reason}", RuntimeWarning, stacklevel=2)
 
@@ -159,9 +160,7 @@ class Task(Trainer):
     def accumulation(self, solver: Solver, lr: float, tau: int) -> float | None:
         if self.optimizer is None:
             return None
-        if self._law is None:
-            self._look_at_optimizer()
-        if self._law is not None and not self._law[1]:
+        if not self._is_linear:
             return float(tau)
         known = self._taus.setdefault((solver.lr, lr), [])
         if len(known) < tau:
@@ -223,20 +222,14 @@ class Task(Trainer):
             sums[name][0] += float(value)
             sums[name][1] += count
 
-        if self.step is not None:
-            add("test_loss" if is_test else "train_loss", one_number("step", self.step(model, batch)) * count)
-            if is_test and self.metric and callable(self.metric):
-                inputs, target = split(batch)
-                add("test_accuracy", self.metric(called(model, inputs), target))
-            elif is_test and self.metric:
-                inputs, target = split(batch)
-                add("test_accuracy", right(called(model, inputs), target))
-            return
-        inputs, target = split(batch)
-        output = called(model, inputs)
-        add("test_loss" if is_test else "train_loss", one_number("loss", self.loss(output, target)) * count)
-        if is_test and self.metric:
-            metric = self.metric if callable(self.metric) else right
+        metric = (self.metric if callable(self.metric) else right) if is_test and self.metric else None
+        output = target = None
+        if self.step is None or metric is not None:
+            inputs, target = split(batch)
+            output = called(model, inputs)
+        loss = self.step(model, batch) if self.step is not None else self.loss(output, target)
+        add("test_loss" if is_test else "train_loss", one_number("loss", loss) * count)
+        if metric is not None:
             add("test_accuracy", metric(output, target))
 
     def _park(self) -> None:
@@ -245,4 +238,6 @@ class Task(Trainer):
             self._current = None
 
     def close(self) -> None:
+        if self._threads_before is not None:
+            torch.set_num_threads(self._threads_before)
         self._begin_state()

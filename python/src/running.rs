@@ -66,7 +66,7 @@ pub fn run(
     preflight(&scenario, request.timing_only).map_err(wrong)?;
     let interrupt = Interrupt::default();
     let defaults = Options::default();
-    // In this process, and so one at a time, unless somebody asks for more.
+    // In this process, and so one at a time, unless more threads are asked for.
     let trains_in_python = scenario.variants.iter().any(|one| one.plan.task.kind == "plugin");
     let options = Options {
         out: Some(request.out),

@@ -273,7 +273,7 @@ impl LocalRun for PyLocalRun {
 
 impl Drop for PyLocalRun {
     fn drop(&mut self) {
-        // Left because the run should end: whoever trains it is free again.
+        // Left because the run should end: the process that trains it is free again.
         if let Some(run) = self.run.take() {
             let _ =
                 run.attempt(|| self.place.told(), |object| object.call_method0("_leave").map(drop));

@@ -20,7 +20,7 @@ impl Model {
         Model { id, values, narrow: OnceLock::new() }
     }
 
-    /// A number that no other version of this process has: whoever keeps copies elsewhere knows them by it.
+    /// A number that no other version of this process has: copies in other processes are known by it.
     pub fn id(&self) -> u64 {
         self.id
     }

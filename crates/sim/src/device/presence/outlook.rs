@@ -173,7 +173,7 @@ pub(super) struct PeriodGroup {
     levels: Vec<(f64, f64)>,
     /// How many are there at most.
     most: usize,
-    /// How often somebody comes, in a nanosecond.
+    /// How often a client comes, in a nanosecond.
     comings: f64,
     /// So many groups like this one, each by itself.
     times: f64,
@@ -221,7 +221,7 @@ impl PeriodGroup {
 }
 
 /// An upper bound on the logarithm of how often `k` clients or more are there together, in a time of `left`
-/// nanoseconds. Somebody of a group comes while its group has `most` at most, and those of all other groups N make up
+/// nanoseconds. A client of a group comes while its group has `most` at most, and those of all other groups N make up
 /// for the rest: P(N ≥ k − most) ≤ E[e^(θN)] e^(−θ(k − most)) for any θ ≥ 0.
 fn log_expected(groups: &[PeriodGroup], k: f64, left: f64) -> f64 {
     let moments = |theta: f64| {
