@@ -132,7 +132,7 @@ class Task(Trainer):
         if self.test is not None:
             metrics += [name for name in ("test_accuracy", "test_loss") if name != "test_accuracy" or self.metric]
         self._plan_evaluation(samples)
-        self._look_at_optimizer()
+        remark = self._look_at_optimizer()
         flops = 6.0 * vector.weights if self.flops is None else self.flops
         return Description(
             parameters=vector.size,
@@ -142,15 +142,20 @@ class Task(Trainer):
             buffers=vector.buffers,
             tensors=vector.tensors,
             dtype=vector.dtype,
+            remarks=[] if remark is None else [remark],
         )
 
-    def _look_at_optimizer(self) -> None:
+    def _look_at_optimizer(self) -> str | None:
+        """Whether ‖a‖₁ is known; a remark if it is not."""
         if self.optimizer is None:
-            return
+            return None
         reason = law_of(self.optimizer, self.vector().module)
         self._is_linear = reason is None
-        if reason is not None:
-            warnings.warn(f"client updates are normalised by τ: {reason}", RuntimeWarning, stacklevel=2)
+        if reason is None:
+            return None
+        remark = f"client updates are normalised by τ: {reason}"
+        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+        return remark
 
     def start(self, seed: int) -> Column:
         with torch.random.fork_rng(devices=[]):

@@ -70,6 +70,8 @@ class Description(NamedTuple):
     """Names and shapes, in the order of the vector, for the file of the model."""
     dtype: str = "float64"
     """``float32`` or ``float64``: in which ``x`` is handed over."""
+    remarks: Sequence[str] = ()
+    """What a reader of the results must know; ``summary.json``, the report and the terminal say it."""
 
 
 class Trainer(Plugin):
@@ -150,6 +152,7 @@ class Trainer(Plugin):
             "tensors": [(name, [int(side) for side in shape]) for name, shape in tensors],
             "single": known.dtype == "float32",
             "parts": max(1, int(self.evaluation_parts)),
+            "remarks": list(known.remarks),
             "own_law": type(self).accumulation is not Trainer.accumulation,
         }
 

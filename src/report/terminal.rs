@@ -74,6 +74,7 @@ pub fn results(summary: &Summary, style: TextStyle) -> String {
     }
     latency_tables(&mut out, &groups, style);
     divergences(&mut out, summary, style);
+    remarks(&mut out, summary);
     expectations(&mut out, summary, style);
     out
 }
@@ -220,6 +221,25 @@ fn divergences(out: &mut String, summary: &Summary, style: TextStyle) {
             let _ = writeln!(out, "{}\n  {cause}", style.paint("31;1", &text));
             let help = "a smaller learning rate may help; see also `stretch` in gruppetto theory";
             let _ = writeln!(out, "  {help}");
+        }
+    }
+}
+
+/// What trainers say of how they trained: the same remark of several runs once.
+fn remarks(out: &mut String, summary: &Summary) {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for run in &summary.variants {
+        for remark in &run.remarks {
+            match said.iter_mut().find(|(text, _)| text == remark) {
+                Some((_, whose)) if whose.contains(&run.name.as_str()) => {}
+                Some((_, whose)) => whose.push(&run.name),
+                None => said.push((remark, vec![&run.name])),
+            }
+        }
+    }
+    for (remark, whose) in said {
+        for line in wrapped(&format!("{}: {remark}", whose.join(", ")), 80) {
+            let _ = writeln!(out, "{line}");
         }
     }
 }

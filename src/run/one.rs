@@ -1,7 +1,7 @@
 //! One run of a scenario: a variant with a seed.
 
 use super::whole::LatenciesOverSeeds;
-use super::{Builder, Built, Error, run_name, schedule};
+use super::{BuildError, Builder, Built, Error, run_name, schedule};
 use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
@@ -118,7 +118,9 @@ impl One<'_> {
             let trained = training.is_some().then_some(&parameters[..]);
             schedule::conclude(plan, self.seed, &survey, trained)
         });
-        summary.variants.push(VariantSummary { schedule, ..told });
+        let remarks = plan.task.problem.foreign_law(self.seed).map_err(BuildError::from);
+        let remarks = remarks.map_err(wrong)?.map_or(Vec::new(), |trainer| trainer.remarks());
+        summary.variants.push(VariantSummary { schedule, remarks, ..told });
         latencies.add(summary, &self.variant.name, &phases);
         let trouble = result.err().map(fail);
         *files = match (returned, trouble.is_some()) {

@@ -42,6 +42,11 @@ pub trait Trainer: Send + Sync {
         None
     }
 
+    /// What a reader of the results must know of how they were trained, a sentence each.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         normal_vector(self.description().parameters, seed, std)

@@ -46,6 +46,9 @@ struct Described {
     /// Whether local steps follow a law of their own.
     #[pyo3(item)]
     own_law: bool,
+    /// What a reader of the results must know.
+    #[pyo3(item)]
+    remarks: Vec<String>,
 }
 
 pub struct PyTrainer {
@@ -55,6 +58,7 @@ pub struct PyTrainer {
     single: bool,
     parts: usize,
     own_law: bool,
+    remarks: Vec<String>,
 }
 
 /// A metric by its name.
@@ -84,13 +88,14 @@ impl PyTrainer {
         );
         let described = described.map_err(PluginError::new)?;
         let Described { parameters, p, samples, tensors, single, parts, own_law, .. } = described;
+        let remarks = described.remarks;
         let ((averaged, counters), (fixed, each)) = (described.buffers, described.flops);
         let metrics =
             described.metrics.iter().map(|name| metric(name)).collect::<Result<_, _>>()?;
         let buffers = Buffers { averaged, counters };
         let known =
             TaskDescription { parameters, buffers, p, samples, flops: [fixed, each], metrics };
-        Ok(PyTrainer { hook: Arc::new(hook), known, tensors, single, parts, own_law })
+        Ok(PyTrainer { hook: Arc::new(hook), known, tensors, single, parts, own_law, remarks })
     }
 
     fn weights(&self) -> usize {
@@ -128,6 +133,10 @@ impl Trainer for PyTrainer {
                 .call_method1(intern!(object.py(), "_accumulation"), (told(solver), lr, tau))?
                 .extract()
         })
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {

@@ -209,6 +209,9 @@ def test_adam_and_groups_are_normalised_by_steps_and_that_is_said():
     with pytest.warns(RuntimeWarning, match="normalised by τ: its optimizer, Adam, is not linear"):
         run = gp.run(SCENARIO, task=task(optimizer=adam))
     assert run.clients["accumulation"].tolist() == run.clients["tau"].tolist()
+    [remark] = run.summary["variants"][0]["remarks"]
+    assert "normalised by τ: its optimizer, Adam, is not linear" in remark
+    assert remark in run.report.read_text(encoding="utf-8")
 
     def groups(model, lr):
         return torch.optim.SGD([{"params": [model.weight]}, {"params": [model.bias], "lr": 0.1 * lr}], lr=lr)

@@ -62,6 +62,7 @@ impl Ledger {
             },
             latency_seconds: Latencies::of(&phases),
             latency_over_seeds: None,
+            remarks: Vec::new(),
             outcomes,
             losses,
             waited: self.waited,

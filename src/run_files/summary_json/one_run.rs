@@ -71,6 +71,9 @@ pub struct VariantSummary {
     /// With the first run of a variant, these latencies over all its seeds; not in the file.
     #[serde(skip)]
     pub latency_over_seeds: Option<Latencies>,
+    /// What the trainer says of how it trained, such as that updates are divided by τ; only if it says something.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Participations by outcome.
     #[serde(with = "by_name::outcomes")]
     pub outcomes: [u64; OUTCOMES],

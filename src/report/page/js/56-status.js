@@ -111,6 +111,25 @@
         );
     }
 
+    // What trainers say of how they trained, each sentence once.
+    function remarks(folders) {
+        const said = new Map();
+        for (const run of folders.flatMap((folder) => folder.summary.variants ?? []))
+            for (const text of run.remarks ?? [])
+                said.set(text, G.unique([...(said.get(text) ?? []), run.name]));
+        if (said.size === 0) return null;
+        return G.el(
+            "div",
+            { class: "remarks" },
+            G.el("h3", {}, "How it was trained"),
+            G.el(
+                "ul",
+                {},
+                [...said].map(([text, whose]) => G.el("li", {}, `${G.list(whose)}: ${text}`)),
+            ),
+        );
+    }
+
     // The same event of all runs counts once. One that opens with a round comes at another time in
     // every variant; it is then marked where it came first, and the list says so.
     function eventsOf(variants) {
@@ -170,5 +189,5 @@
                   G.text("The numbers mark these events on every time axis below.", "note"),
               );
 
-    Object.assign(G, { banner, expectations, eventsOf });
+    Object.assign(G, { banner, expectations, remarks, eventsOf });
 }

@@ -72,7 +72,7 @@
         const classes = G.classesOf(variants);
         const events = G.eventsOf(variants);
         const answer = G.answer(model, metrics);
-        const asides = [G.expectations(folders), G.eventList(events)].filter(Boolean);
+        const asides = [G.expectations(folders), G.remarks(folders), G.eventList(events)].filter(Boolean);
         if (asides.length) answer.append(G.el("div", { class: "asides" }, asides));
         const sections = [
             answer,
