@@ -22,7 +22,7 @@ use crate::report::{TextStyle, is_record_of_run, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight, with_evaluations};
 use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
-use arguments::{CheckArguments, Command, RunArguments, Sweep, TheoryArguments};
+use arguments::{CheckArguments, Command, RunArguments, Sweep, SweepArguments, TheoryArguments};
 use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -136,7 +136,7 @@ fn run_scenario(
     quiet: bool,
     brought: &Plugins,
 ) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load(brought).map_err(Problem::usage)?;
+    let scenario = arguments.scenario.load(&arguments.runs, brought).map_err(Problem::usage)?;
     warn(&scenario);
     let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
@@ -172,8 +172,12 @@ fn run_scenario(
         let mut text = heading(&scenario);
         text.push_str(&results(&summary, style()));
         if interrupt.is_set() {
-            let all = scenario.variants.len() * scenario.repeats as usize;
-            let made = summary.variants.len();
+            let all = match &summary.part {
+                Some(part) => part.cells.len(),
+                None => run::cell_count(&scenario),
+            };
+            let over = summary.variants.iter().filter(|run| run.is_over()).count();
+            let made = (over + 1).min(all);
             let goes_on = match (&summary.folder, summary.wall_clock) {
                 (Some(_), false) => "; --resume goes on",
                 _ => "",
@@ -226,7 +230,7 @@ fn listen_for_signals(quiet: bool) -> Interrupt {
 }
 
 fn check_scenario(arguments: &CheckArguments, plugins: &Plugins) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load(plugins).map_err(Problem::usage)?;
+    let scenario = arguments.scenario.load(&arguments.runs, plugins).map_err(Problem::usage)?;
     warn(&scenario);
     preflight(&scenario, false).map_err(Problem::usage)?;
     let threads = arguments.threads();
@@ -244,7 +248,7 @@ fn check_scenario(arguments: &CheckArguments, plugins: &Plugins) -> Result<ExitC
 }
 
 fn predict(arguments: &TheoryArguments, plugins: &Plugins) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load(plugins).map_err(Problem::usage)?;
+    let scenario = arguments.scenario.load(&SweepArguments::default(), plugins).map_err(Problem::usage)?;
     warn(&scenario);
     preflight(&scenario, true).map_err(Problem::usage)?;
     let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;

@@ -111,6 +111,7 @@ pub mod resume;
 pub mod run;
 pub mod run_files;
 pub mod scenario;
+pub mod sweep;
 #[cfg(feature = "watch")]
 pub mod watch;
 

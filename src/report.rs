@@ -6,6 +6,7 @@
 //! first moment that it is incomplete, and stops saying so only when everything is written.
 
 mod durable;
+mod files;
 mod findings;
 mod folder;
 mod latency_hlog;
@@ -21,11 +22,13 @@ mod timeline;
 
 pub use durable::write_whole;
 pub(crate) use durable::{create_folder, sync_folder, write_whole_by};
+pub(crate) use files::LATENCIES;
+pub use files::{FileLengths, Files, FilesWanted};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub(crate) use folder::CELLS;
 pub use folder::{FolderError, RunFolder, RunPath, is_record_of_run};
 pub use latency_hlog::{LatencyLog, latency_lines, read_latencies};
-pub use ledger::{FileLengths, Files, Ledger};
+pub use ledger::Ledger;
 pub use lock::holder;
 pub use page::{PageRun, write_page};
 pub use recorded::recorded;

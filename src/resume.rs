@@ -8,9 +8,10 @@
 //!       log                            what evaluations and norms decided before the checkpoint
 //! ```
 //!
-//! The first cell that is not over writes its rows to the files at the top, where people look for them; they are in the
-//! order of the cells. (A cell that runs beside it and is ahead of it would write the same files into its own folder,
-//! and they would be appended at the top when its turn comes: a cell that goes on writes its rows again anyway.)
+//! A cell that runs alone writes its rows to the files at the top, where people look for them; they are in the order of
+//! the cells. Cells that run side by side write the same files into their own folders, and these are added at the top
+//! when it is their turn. One that waits for that has a `finished.json` there. A cell that goes on writes its rows again
+//! anyway, so a run may go on with another number of cells side by side.
 //!
 //! Files appear whole, in an order that leaves every checkpoint with all it needs. All of it is gone from a run
 //! that is complete. What numbers mean is in [`crate::server`].
@@ -28,4 +29,4 @@ pub use keeper::Keeper;
 pub use so_far::RunSoFar;
 
 /// Whether a program can go on with what another has kept: raised when results or these files change.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;

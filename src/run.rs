@@ -1,7 +1,9 @@
 //! Runs a whole scenario: every variant with every seed, into one folder.
 
+mod assembly;
 mod build;
 mod calibrate;
+mod cells;
 mod constants;
 mod correlation;
 mod estimate;
@@ -9,7 +11,10 @@ mod evaluation;
 mod expect;
 mod first_round;
 mod inputs;
+mod jobs;
+mod latencies;
 mod one;
+mod part;
 mod preflight;
 mod processor;
 mod recording;
@@ -22,10 +27,12 @@ mod whole;
 pub use build::trainer;
 pub use build::{BuildError, Built, assemble, build};
 pub use calibrate::{Calibration, calibrate};
+pub use cells::{Cell, cell_count, cells};
 pub use constants::{Assumptions, KnownConstants};
 pub use estimate::{Estimate, estimate};
 pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
+pub use part::Part;
 pub use preflight::{check_device, preflight};
 pub use recording::{RecordError, Recorded, RunSelector, record};
 pub use theory::{
@@ -37,9 +44,11 @@ use crate::actors::{ClockMode, Interrupt, RunError};
 use crate::metric::Bound;
 use crate::plugins::Plugins;
 use crate::policy::Target;
-use crate::report::{FileError, Findings, FolderError, MOST_RUNS, RunFolder, write_page};
+use crate::report::{
+    FileError, Findings, FolderError, LATENCIES, MOST_RUNS, RunFolder, write_page,
+};
 use crate::resume::{CellsFolder, CheckpointError, RunSoFar};
-use crate::run_files::{FilesSummary, OverSeeds, ReadError, Status, Summary};
+use crate::run_files::{FilesSummary, OverSeeds, PartOfRun, ReadError, Status, Summary};
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 use inputs::{digest, input_digests, scenario_digest};
@@ -50,7 +59,8 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing::warn;
-use whole::{LatenciesOverSeeds, Whole};
+use latencies::LatenciesOverSeeds;
+use whole::Whole;
 
 /// How a scenario is run; what is run is the scenario's to say.
 #[derive(Clone, Debug)]
@@ -63,8 +73,12 @@ pub struct Options {
     pub resume: bool,
     /// How much training may be lost at most, in real time; `None`: there are no checkpoints.
     pub checkpoint: Option<Duration>,
-    /// Threads that compute.
+    /// Threads that compute, all cells together.
     pub threads: usize,
+    /// Cells that run side by side; `None`: as many as suits them and the machine. Results do not depend on it.
+    pub jobs: Option<usize>,
+    /// Which part of the cells is run; `None`: all of them.
+    pub part: Option<Part>,
     /// Which clock.
     pub clock_mode: ClockMode,
     /// Run the schedule without training.
@@ -84,6 +98,8 @@ impl Default for Options {
             resume: false,
             checkpoint: Some(Duration::from_secs(60)),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            jobs: None,
+            part: None,
             clock_mode: ClockMode::Virtual,
             timing_only: false,
             device: DeviceChoice::default(),
@@ -152,21 +168,14 @@ impl From<Run> for Summary {
 /// Runs every variant with every seed. Whatever goes wrong, the folder keeps what was recorded,
 /// and its summary says that it is incomplete.
 pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Run, Error> {
-    let Options { threads, timing_only, clock_mode, .. } = *options;
-    let device = (!timing_only).then_some(options.device);
-    // The thread of the simulation computes too, except where time really passes: there it must
-    // not be late for anything.
-    let helpers = match clock_mode {
-        ClockMode::Virtual => threads.saturating_sub(1),
-        ClockMode::Wall(_) => threads.max(1),
-    };
-    let build = |plan: &Plan, seed| build(plan, seed, helpers, device);
+    let device = (!options.timing_only).then_some(options.device);
+    let build = |plan: &Plan, seed, helpers| build(plan, seed, helpers, device);
     let (summary, has_its_place) = run_into(scenario, options, plugins, &build)?;
     Ok(Run { summary, folder: options.out.clone().filter(|_| has_its_place) })
 }
 
-/// How a run is put together for a plan and a seed.
-pub type Builder<'a> = &'a dyn Fn(&Plan, u64) -> Result<Built, BuildError>;
+/// How a run is put together for a plan and a seed, with so many threads to help the simulation's own.
+pub type Builder<'a> = &'a (dyn Fn(&Plan, u64, usize) -> Result<Built, BuildError> + Sync);
 
 /// Like [`run`], for those who bring parts of their own, such as another trainer.
 pub fn run_with(
@@ -193,6 +202,13 @@ fn run_into(
     if options.resume && options.clock_mode != ClockMode::Virtual {
         return Err(Error::WallClock);
     }
+    let cells = cells_of(scenario, options)?;
+    let jobs = jobs::jobs(scenario, &cells, options, || estimate(scenario, 1).unwrap_or_default());
+    let part = options.part.map(|Part { number, of }| PartOfRun {
+        number: number.into(),
+        of: of.into(),
+        cells: cells.iter().map(|cell| cell.number as u64).collect(),
+    });
     let mut earlier = None;
     if let Some(path) = options.out.as_ref().filter(|_| options.resume) {
         earlier = resumable(path, scenario, options)?;
@@ -200,7 +216,8 @@ fn run_into(
         let is_over =
             |run: &mut Summary| run.status == Status::Complete && CellsFolder::is_removed(path);
         if let Some(mut complete) = earlier.take_if(is_over) {
-            LatenciesOverSeeds::default().recall(path, &mut complete, scenario.repeats)?;
+            let log = path.join(LATENCIES);
+            LatenciesOverSeeds::default().recall(&log, &mut complete, scenario.repeats > 1)?;
             // Killed while it removed it, a run leaves a part of this.
             CellsFolder::remove(path);
             return Ok((complete, true));
@@ -230,6 +247,8 @@ fn run_into(
             scenario: Some(digest(scenario.resolved.as_bytes())),
             ..FilesSummary::default()
         },
+        swept: scenario.sweep.clone(),
+        part,
         variants: Vec::new(),
         over_seeds: Vec::new(),
         expect: Vec::new(),
@@ -241,19 +260,21 @@ fn run_into(
         flags: flags(options),
         ..Findings::default()
     };
-    let mut whole = Whole { scenario, options, folder: folder.as_ref(), plugins, builder };
+    let whole = Whole { scenario, options, folder: folder.as_ref(), plugins, builder, cells, jobs };
     let result = whole.run_all((&mut summary, &mut findings));
     summary.over_seeds = OverSeeds::of(&summary.variants);
     match &result {
         Ok(()) if options.interrupt.is_set() => summary.status = Status::Interrupted,
         Ok(()) => {
-            summary.expect = judge(scenario, &summary.variants, options.timing_only);
+            // A part does not know what the others came to.
+            if options.part.is_none() {
+                summary.expect = judge(scenario, &summary.variants, options.timing_only);
+            }
             summary.status = Status::Complete;
         }
         Err(error) => summary.error = Some(error.to_string()),
     }
-    let runs = all_runs(scenario);
-    findings.left_out = runs.saturating_sub(MOST_RUNS);
+    findings.left_out = cell_count(scenario).saturating_sub(MOST_RUNS);
     let written = match &folder {
         Some(folder) => {
             settle(folder, summary.status).and_then(|()| write_all(folder, &summary, &findings))
@@ -269,8 +290,14 @@ fn run_into(
     Ok((summary, has_its_place))
 }
 
-fn all_runs(scenario: &Scenario) -> usize {
-    scenario.variants.len() * scenario.repeats as usize
+/// The cells that are to be run: all, or those of a part.
+fn cells_of<'a>(scenario: &'a Scenario, options: &Options) -> Result<Vec<Cell<'a>>, Error> {
+    let all: Vec<Cell<'_>> = cells(scenario).collect();
+    let Some(part) = options.part else { return Ok(all) };
+    let wrong = |source| Error::Build { variant: scenario.variants[0].name.clone(), source };
+    let costs: Vec<f64> =
+        estimate(scenario, 1).map_err(wrong)?.iter().map(Estimate::cost).collect();
+    Ok(part.of_cells(all, |cell| costs[cell.number / scenario.repeats as usize]))
 }
 
 /// A run that is complete takes the place of an earlier one, and so does one of which a cell is: with a checkpoint it
@@ -286,6 +313,7 @@ fn settle(folder: &RunFolder, status: Status) -> Result<(), Error> {
 /// What is written when everything is over, the summary first: it is what counts.
 fn write_all(folder: &RunFolder, summary: &Summary, findings: &Findings) -> Result<(), Error> {
     folder.write_summary(summary)?;
+    folder.write_runs(summary)?;
     folder.write_findings(findings)?;
     let mut run = RunSoFar::read(&folder.path())?;
     // It is this process that holds the folder, and it is done.
@@ -314,9 +342,4 @@ fn flags(options: &Options) -> String {
         ClockMode::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
     };
     format!("{timing}{clock}")
-}
-
-/// The variant's name, and its seed where there are several.
-fn run_name(variant: &str, seed: u64, repeats: u64) -> String {
-    if repeats > 1 { format!("{variant}-{seed}") } else { variant.to_string() }
 }

@@ -73,6 +73,7 @@ mod solver;
 mod source;
 mod stop;
 mod suggest;
+mod sweep;
 mod task;
 mod tree;
 mod value;
@@ -88,6 +89,7 @@ pub use plan::{
 use crate::memory::read_at_most;
 use crate::plugins::Plugins;
 use assign::{Assignment, Segment};
+use overrides::Change;
 use source::{Origin, Source, Where};
 use std::path::Path;
 use std::sync::Arc;
@@ -154,9 +156,15 @@ fn build(
     plugins: &Plugins,
 ) -> Result<Scenario, ScenarioError> {
     let mut tree = tree::parse_file(&path.display().to_string(), text)?;
-    for assignment in
-        overrides.iter().map(|one| one.0.clone()).chain(seed.map(seed_assignment).transpose()?)
-    {
+    let mut set = Vec::new();
+    for Override(change) in overrides {
+        match change {
+            Change::Set(assignment) => set.push(assignment.clone()),
+            Change::Sweep(given) => sweep::add(&mut tree, given),
+        }
+    }
+    sweep::Sweep::read(&tree)?.leaves_alone(&set, "--set")?;
+    for assignment in set.into_iter().chain(seed.map(seed_assignment).transpose()?) {
         assign::apply(&mut tree, &[assignment])?;
     }
     resolved::anchor(&mut tree, path.parent().unwrap_or(Path::new("")));

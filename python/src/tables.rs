@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema};
 use gruppetto::report::read_latencies;
 use gruppetto::resume::RunSoFar;
 use gruppetto::run_files::{
-    ClientsCsv, ColumnKind, ReadError, Readable, RoundsCsv, RunTable, TableRows,
+    ClientsCsv, ColumnKind, ReadError, Readable, RoundsCsv, RunTable, RunsCsv, TableRows,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
@@ -113,10 +113,7 @@ fn read<T: RunTable>(folder: &Path) -> Result<RecordBatch, ReadError> {
     let (names, mut columns): (Vec<String>, Vec<Builder>) = rows
         .header()
         .columns()
-        .map(|(name, known)| {
-            let kind = known.map_or(ColumnKind::Text, |column| column.kind);
-            (name.to_string(), Builder::of(kind))
-        })
+        .map(|(name, kind)| (name.to_string(), Builder::of(kind)))
         .unzip();
     while let Some(row) = rows.next_row()? {
         for (index, column) in columns.iter_mut().enumerate() {
@@ -130,11 +127,12 @@ fn read<T: RunTable>(folder: &Path) -> Result<RecordBatch, ReadError> {
     Ok(RecordBatch::try_new(schema, arrays).expect("columns of one length"))
 }
 
-/// `rounds` or `clients` of the run in a folder.
+/// `runs`, `rounds` or `clients` of the run in a folder.
 #[pyfunction]
 pub fn table(py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<Table> {
     let batch = py.detach(|| match name {
         "clients" => read::<ClientsCsv>(&folder),
+        "runs" => read::<RunsCsv>(&folder),
         _ => read::<RoundsCsv>(&folder),
     });
     Ok(Table { batch: batch.map_err(failed)? })

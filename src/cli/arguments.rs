@@ -12,7 +12,7 @@ use super::watch::WatchArguments;
 use crate::actors::ClockMode;
 use crate::bench::BenchPart;
 use crate::plugins::Plugins;
-use crate::run::{Assumptions, Options};
+use crate::run::{Assumptions, Options, Part};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
 use crate::units::parse_duration;
@@ -152,19 +152,39 @@ pub(super) struct ScenarioArguments {
     pub(super) plugin: Vec<PathBuf>,
 }
 
+/// How many runs are made of it.
+#[derive(Args, Default)]
+pub(super) struct SweepArguments {
+    /// Give a key several values, e.g. client.lr=0.01,0.02: every combination is run (may be repeated)
+    #[arg(long = "sweep", value_name = "KEY=V1,V2,…")]
+    sweep: Vec<String>,
+    /// Run every variant with so many seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: Option<u32>,
+}
+
 impl ScenarioArguments {
-    pub(super) fn load(&self, plugins: &Plugins) -> Result<Scenario, ScenarioError> {
-        self.load_with(None, plugins)
+    pub(super) fn load(
+        &self,
+        runs: &SweepArguments,
+        plugins: &Plugins,
+    ) -> Result<Scenario, ScenarioError> {
+        self.load_with(None, runs, plugins)
     }
 
     /// With one change more.
     pub(super) fn load_with(
         &self,
         more: Option<String>,
+        SweepArguments { sweep, repeats }: &SweepArguments,
         plugins: &Plugins,
     ) -> Result<Scenario, ScenarioError> {
         let texts = self.set.iter().chain(&more);
-        let overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        for text in sweep {
+            overrides.push(Override::sweep(text)?);
+        }
+        overrides.extend(repeats.map(Override::repeats));
         Scenario::load_with(&self.file, &overrides, self.seed, plugins)
     }
 }
@@ -173,6 +193,8 @@ impl ScenarioArguments {
 pub(super) struct RunArguments {
     #[command(flatten)]
     pub(super) scenario: ScenarioArguments,
+    #[command(flatten)]
+    pub(super) runs: SweepArguments,
     /// Folder for the results [default: runs/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -188,6 +210,14 @@ pub(super) struct RunArguments {
     /// Threads that compute [default: one per core]; results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Runs side by side, each with its share of the threads [default: what suits them]; results do not
+    /// depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Run the second of eight parts of the scenario's runs, for `gruppetto merge`; into
+    /// runs/NAME.parts/2-of-8 unless --out is given
+    #[arg(long, value_name = "2/8", conflicts_with = "clock")]
+    part: Option<Part>,
     /// Print summary.json instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -244,13 +274,22 @@ impl RunArguments {
                 "error: --speedup {speedup}: expected a number between 0.000001 and 1000000000"
             ));
         }
-        let out = self.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
+        let runs = PathBuf::from("runs");
+        let own = match self.part {
+            Some(Part { number, of }) => {
+                runs.join(format!("{name}.parts")).join(format!("{number}-of-{of}"))
+            }
+            None => runs.join(name),
+        };
+        let out = self.out.clone().unwrap_or(own);
         Ok(Options {
             out: Some(out),
             force: self.force,
             resume: self.resume,
             checkpoint: self.checkpoint.0,
             threads: threads(self.threads),
+            jobs: self.jobs.map(usize::from),
+            part: self.part,
             clock_mode,
             timing_only: self.timing_only,
             device: self.device,
@@ -263,6 +302,8 @@ impl RunArguments {
 pub(super) struct CheckArguments {
     #[command(flatten)]
     pub(super) scenario: ScenarioArguments,
+    #[command(flatten)]
+    pub(super) runs: SweepArguments,
 }
 
 impl CheckArguments {

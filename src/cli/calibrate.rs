@@ -1,6 +1,6 @@
 //! `gruppetto calibrate`: this machine as a device.
 
-use super::arguments::ScenarioArguments;
+use super::arguments::{ScenarioArguments, SweepArguments};
 use super::{Problem, print};
 use crate::cli::ExitCode;
 use crate::plugins::Plugins;
@@ -39,7 +39,7 @@ pub(super) fn calibrate_machine(arguments: &CalibrateArguments) -> Result<ExitCo
     };
     for (place, batch) in batches.into_iter().enumerate() {
         let loaded =
-            scenario.load_with(batch.map(|size| format!("client.batch={size}")), &Plugins::new());
+            scenario.load_with(batch.map(|size| format!("client.batch={size}")), &SweepArguments::default(), &Plugins::new());
         let loaded = loaded.map_err(Problem::usage)?;
         let plan = &loaded.variants[0].plan;
         let measured = calibrate(plan, loaded.seed, *device, budget)

@@ -1,6 +1,6 @@
 //! `gruppetto data`: what is learned from, and who has it.
 
-use super::arguments::ScenarioArguments;
+use super::arguments::{ScenarioArguments, SweepArguments};
 use super::{Problem, print};
 use crate::cli::ExitCode;
 use crate::data::Glyphs;
@@ -88,7 +88,7 @@ impl InspectDataArguments {
                 let file = file.clone();
                 let set = set.clone();
                 ScenarioArguments { file, set, seed: *seed, plugin: Vec::new() }
-                    .load(&Plugins::new())
+                    .load(&SweepArguments::default(), &Plugins::new())
                     .map_err(Problem::usage)
             }
             (None, name) => {

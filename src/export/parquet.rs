@@ -2,14 +2,14 @@
 
 use super::ExportError;
 use crate::run_files::{
-    ClientsCsv, ColumnKind, Readable, RoundsCsv, RunTable, TableColumn, TableRows,
+    ClientsCsv, ColumnKind, Readable, RoundsCsv, RunTable, RunsCsv, TableRows,
 };
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,16 @@ enum Gathered {
     Whole(Vec<i64>),
 }
 
-/// Writes `rounds.parquet` and, where there are rows of clients, `clients.parquet` beside the CSV
-/// files of the run in `folder`; which files there are now.
+/// Writes `runs.parquet`, `rounds.parquet` and, where there are rows of clients, `clients.parquet` beside the CSV files
+/// of the run in `folder`; which files there are now.
 pub fn write_parquet(folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let mut written = vec![convert::<RoundsCsv>(folder)?];
     if folder.join(ClientsCsv::FILE).exists() {
         written.push(convert::<ClientsCsv>(folder)?);
+    }
+    // A run of an earlier version, or one that was killed, has none.
+    if folder.join(RunsCsv::FILE).exists() {
+        written.push(convert::<RunsCsv>(folder)?);
     }
     Ok(written)
 }
@@ -38,12 +42,17 @@ pub fn write_parquet(folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
 /// Writes a table of the run in `folder` as Parquet; the file.
 fn convert<T: RunTable>(folder: &Path) -> Result<PathBuf, ExportError> {
     let mut rows = TableRows::<T>::open(folder)?;
-    let (mut gathered, fields): (Vec<Gathered>, Vec<String>) =
-        rows.header().columns().map(|(name, column)| empty(name, column)).unzip();
     let to = folder.join(T::FILE).with_extension("parquet");
     let failed = |error: ParquetError| ExportError::write(&to)(io::Error::other(error));
-    let schema = format!("message rows {{ {} }}", fields.join(" "));
-    let schema = Arc::new(parse_message_type(&schema).map_err(failed)?);
+    let (mut gathered, mut fields) = (Vec::new(), Vec::new());
+    for (name, kind) in rows.header().columns() {
+        let (empty, physical, presence, logical) = column(kind);
+        let field = Type::primitive_type_builder(name, physical).with_repetition(presence);
+        fields.push(Arc::new(field.with_converted_type(logical).build().map_err(failed)?));
+        gathered.push(empty);
+    }
+    let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(failed)?;
+    let schema = Arc::new(schema);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let file = File::create(&to).map_err(ExportError::write(&to))?;
     let mut writer =
@@ -67,13 +76,19 @@ fn convert<T: RunTable>(folder: &Path) -> Result<PathBuf, ExportError> {
     Ok(to)
 }
 
-/// A column without cells yet, and its line in the schema. One that only another version knows is text.
-fn empty(name: &str, column: Option<&TableColumn>) -> (Gathered, String) {
-    match column.map_or(ColumnKind::Text, |column| column.kind) {
-        ColumnKind::Text => (Gathered::Text(Vec::new()), format!("required binary {name} (UTF8);")),
-        ColumnKind::Integer => (Gathered::Whole(Vec::new()), format!("required int64 {name};")),
+/// A column without cells yet, and how Parquet is told what it holds.
+fn column(kind: ColumnKind) -> (Gathered, PhysicalType, Repetition, ConvertedType) {
+    const REQUIRED: Repetition = Repetition::REQUIRED;
+    const OPTIONAL: Repetition = Repetition::OPTIONAL;
+    match kind {
+        ColumnKind::Text => {
+            (Gathered::Text(Vec::new()), PhysicalType::BYTE_ARRAY, REQUIRED, ConvertedType::UTF8)
+        }
+        ColumnKind::Integer => {
+            (Gathered::Whole(Vec::new()), PhysicalType::INT64, REQUIRED, ConvertedType::NONE)
+        }
         ColumnKind::Float | ColumnKind::OptionalFloat | ColumnKind::Seconds => {
-            (Gathered::Real(Vec::new()), format!("optional double {name};"))
+            (Gathered::Real(Vec::new()), PhysicalType::DOUBLE, OPTIONAL, ConvertedType::NONE)
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::ExportError;
 use crate::clock::SimTime;
 use crate::metric::Metric;
-use crate::run_files::{ColumnKind, Readable, RoundsCsv, TableRows};
+use crate::run_files::{CellColumns, ColumnKind, Readable, RoundsCsv, TableRows};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -16,14 +16,14 @@ use std::path::Path;
 pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError> {
     let mut rows = TableRows::<RoundsCsv>::open(folder)?;
     let header = rows.header();
-    let (variant, seed) = (header.find::<str>("variant")?, header.find::<u64>("seed")?);
+    let cell = CellColumns::find(header)?;
     let (round, closed) =
         (header.find::<u64>("round")?, header.find::<SimTime>("virtual_seconds")?);
     // Which run, which round and when: these are no scalars.
-    let keys = [variant.index(), seed.index(), round.index(), closed.index()];
+    let keys = [cell.indices(), vec![round.index(), closed.index()]].concat();
     let columns = header.columns().enumerate().filter(|(index, _)| !keys.contains(index));
     let scalars: Vec<(usize, String)> = columns
-        .filter(|(_, (_, column))| column.is_some_and(|column| column.kind != ColumnKind::Text))
+        .filter(|(_, (_, kind))| *kind != ColumnKind::Text)
         .map(|(index, (name, _))| (index, tag(name)))
         .collect();
     let mut runs: BTreeMap<(String, u64), Vec<u8>> = BTreeMap::new();
@@ -39,12 +39,14 @@ pub fn write_tensorboard(folder: &Path, to: &Path) -> Result<usize, ExportError>
         // As a reader of the file would take it, not as the clock would round it.
         let at = number(closed.index())?.unwrap_or_default();
         let event = event(at, row.get(round)?, &values);
-        let key = (row.get(variant)?.to_string(), row.get(seed)?);
+        let (name, seed) = cell.read(&row)?;
+        let key = (name.into_owned(), seed);
         let file = runs.entry(key).or_insert_with(|| record(&version()));
         file.extend_from_slice(&record(&event));
     }
     for ((variant, seed), bytes) in &runs {
-        let folder = to.join(format!("{variant}-{seed}"));
+        // A swept value may be a path.
+        let folder = to.join(format!("{variant}-{seed}").replace(['/', '\\'], "_"));
         fs::create_dir_all(&folder).map_err(ExportError::write(&folder))?;
         let path = folder.join("events.out.tfevents.0.gruppetto");
         fs::write(&path, bytes).map_err(ExportError::write(&path))?;

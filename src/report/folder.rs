@@ -5,11 +5,11 @@ use super::findings::Findings;
 use super::lock::{FolderLock, LOCK};
 use super::row_file::FileError;
 use super::successor::{beside, clear_away, finish_replacing, put_back, replace};
-use crate::run_files::{ClientsCsv, RoundsCsv, RunTable, Status, Summary};
+use crate::run_files::{ClientsCsv, RoundsCsv, RunKey, RunTable, RunsCsv, Status, Summary};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use tracing::warn;
 
 /// A run folder cannot be used.
@@ -51,16 +51,18 @@ pub enum FolderError {
 pub(crate) const CELLS: &str = "cells";
 
 /// The files of a run that `--force` may replace.
-const OURS: [&str; 10] = [
+const OURS: [&str; 12] = [
     "scenario.toml",
     Summary::FILE,
     RoundsCsv::FILE,
     ClientsCsv::FILE,
+    RunsCsv::FILE,
     "latency.hlog",
     Findings::FILE,
     "timeline.json.gz",
     "rounds.parquet",
     "clients.parquet",
+    "runs.parquet",
     "report.html",
 ];
 
@@ -69,7 +71,7 @@ const OURS: [&str; 10] = [
 /// A run that replaces another is written beside it, and takes its place with its first checkpoint or at its end:
 /// until then the earlier run is still there.
 pub struct RunFolder {
-    place: Arc<Mutex<FolderPlace>>,
+    place: Arc<RwLock<FolderPlace>>,
 }
 
 /// Where a run's folder is.
@@ -84,17 +86,23 @@ struct FolderPlace {
 
 /// The folder of a run, for those that write to it on their own.
 #[derive(Clone)]
-pub struct RunPath(Arc<Mutex<FolderPlace>>);
+pub struct RunPath(Arc<RwLock<FolderPlace>>);
 
 impl RunPath {
     /// Where the folder is now.
     pub fn get(&self) -> PathBuf {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).now.clone()
+        self.using(Path::to_owned)
+    }
+
+    /// Does something with the folder while it stays where it is: cells that run side by side may make it take the
+    /// place of an earlier run at any time.
+    pub fn using<T>(&self, work: impl FnOnce(&Path) -> T) -> T {
+        work(&self.0.read().unwrap_or_else(PoisonError::into_inner).now)
     }
 
     /// There is something that the run can go on from: it takes the place of the one that it replaces.
     pub fn settle(&self) -> Result<(), FolderError> {
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Some(target) = place.replaces.clone() else {
             return Ok(());
         };
@@ -170,7 +178,7 @@ impl RunFolder {
         lock: Option<FolderLock>,
         _replaced: Option<FolderLock>,
     ) -> Self {
-        RunFolder { place: Arc::new(Mutex::new(FolderPlace { now, replaces, lock, _replaced })) }
+        RunFolder { place: Arc::new(RwLock::new(FolderPlace { now, replaces, lock, _replaced })) }
     }
 
     /// The path of a file in it.
@@ -180,7 +188,7 @@ impl RunFolder {
 
     /// The run could not take the place of the earlier one: it stays beside it.
     pub fn keep_beside(&self) {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place.write().unwrap_or_else(PoisonError::into_inner);
         if place.replaces.take().is_some() {
             warn!("the new run is in {}", place.now.display());
         }
@@ -188,7 +196,7 @@ impl RunFolder {
 
     /// Whether it has the place that was asked for: not if it would replace another and has not.
     pub fn has_its_place(&self) -> bool {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).replaces.is_none()
+        self.place.read().unwrap_or_else(PoisonError::into_inner).replaces.is_none()
     }
 
     /// The folder itself, where it is now.
@@ -203,12 +211,22 @@ impl RunFolder {
 
     /// Writes a whole file, or leaves the one that is there as it was.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        write_whole(&self.file(name), content)
+        self.run_path().using(|folder| write_whole(&folder.join(name), content))
     }
 
     /// Writes `summary.json`.
     pub fn write_summary(&self, summary: &Summary) -> Result<(), FileError> {
         self.write(Summary::FILE, summary.to_json().as_bytes())
+    }
+
+    /// Writes `runs.csv`.
+    pub fn write_runs(&self, summary: &Summary) -> Result<(), FileError> {
+        let mut table = RunsCsv::header(&summary.swept).into_bytes();
+        table.push(b'\n');
+        for run in &summary.variants {
+            RunsCsv::write_row(&mut table, &RunKey::new(&run.id(false)), run);
+        }
+        self.write(RunsCsv::FILE, &table)
     }
 
     /// Writes `findings.json`.

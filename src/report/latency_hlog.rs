@@ -35,6 +35,11 @@ impl LatencyLog {
         self.0.push(|out| out.extend_from_slice(lines))
     }
 
+    /// Adds what another log has after its header, of which so many bytes were written.
+    pub fn append(&mut self, path: &Path, written: u64) -> Result<(), FileError> {
+        self.0.append(path, header_length(), written)
+    }
+
     /// Writes everything gathered; its length.
     pub fn flush(&mut self) -> Result<u64, FileError> {
         self.0.flush()?;
@@ -72,10 +77,13 @@ pub fn read_latencies(
     Ok(())
 }
 
+fn header_length() -> u64 {
+    written(&[]).len() as u64
+}
+
 /// The lines of one run.
 pub fn latency_lines(run: &str, length: Span, phases: &Phases) -> Vec<u8> {
-    let header = written(&[]).len();
-    written(&[(run, length, phases)]).split_off(header)
+    written(&[(run, length, phases)]).split_off(header_length() as usize)
 }
 
 fn written(runs: &[(&str, Span, &Phases)]) -> Vec<u8> {

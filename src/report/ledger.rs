@@ -4,72 +4,23 @@ mod summary;
 mod used;
 
 use super::findings::{ByClass, Classes, Gathering, RunFindings};
-use super::latency_hlog::LatencyLog;
+use super::files::Files;
 use super::recorded::recorded;
-use super::row_file::{FileError, TableFile, TableLength};
-use super::timeline::Timeline;
+use super::row_file::{FileError, TableFile};
 use crate::clock::SimTime;
-use crate::device::AvailabilityChange;
+use crate::device::{AvailabilityChange, Payload};
 use crate::metric::{Gradients, Metric, Metrics};
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
-use crate::record::{Account, ClientRow, Outcome, RoundRow};
-use crate::run_files::{ClientsCsv, RoundsCsv, RunKey, TargetReached, Waited, WeightedRow};
+use crate::record::{Account, ClientRow, Leg, Outcome, RoundRow};
+use crate::run_files::{
+    CellId, RunKey, TargetReached, Waited, WeightedRow,
+};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
-use serde::{Deserialize, Serialize};
 use used::Used;
 use xxhash_rust::xxh3::Xxh3;
-
-/// The files that rows go to, open for the whole scenario.
-pub struct Files {
-    /// `rounds.csv`.
-    pub rounds: TableFile<RoundsCsv>,
-    /// `clients.csv`, unless it is switched off.
-    pub clients: Option<TableFile<ClientsCsv>>,
-    /// `timeline.json.gz`, unless it is switched off.
-    pub timeline: Option<Timeline>,
-    /// `latency.hlog`.
-    pub latencies: LatencyLog,
-}
-
-/// How much of each file belongs to the runs that are over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct FileLengths {
-    pub rounds: TableLength,
-    pub clients: TableLength,
-    pub latencies: u64,
-    /// Bytes of text, and arrows.
-    pub timeline: (u64, u64),
-}
-
-impl Files {
-    /// Writes everything that was told: how much that is.
-    pub fn lengths(&mut self) -> Result<FileLengths, FileError> {
-        Ok(FileLengths {
-            rounds: self.rounds.length(),
-            clients: self.clients.as_ref().map(TableFile::length).unwrap_or_default(),
-            latencies: self.latencies.flush()?,
-            timeline: self.timeline.as_mut().map_or(Ok((0, 0)), Timeline::checkpoint)?,
-        })
-    }
-
-    /// What was written is on the disk when this returns.
-    pub fn sync(&self) -> Result<(), FileError> {
-        self.rounds.sync()?;
-        self.clients.as_ref().map_or(Ok(()), TableFile::sync)?;
-        self.latencies.sync()?;
-        self.timeline.as_ref().map_or(Ok(()), Timeline::sync)
-    }
-
-    /// No more rows will come.
-    pub fn finish(self) -> Result<(), FileError> {
-        self.sync()?;
-        self.timeline.map_or(Ok(()), Timeline::finish)
-    }
-}
 
 /// An update that arrived in the round that is still open.
 struct OpenRoundUpdate {
@@ -82,9 +33,10 @@ struct OpenRoundUpdate {
 
 /// What is known of a run so far.
 pub struct Ledger {
-    name: String,
-    seed: u64,
+    cell: CellId,
     key: RunKey,
+    /// What travels to a client and back, in bytes.
+    payload: Payload,
     classes: Vec<String>,
     /// Which clients get rows; `None`: all.
     recorded: Option<Vec<bool>>,
@@ -104,6 +56,8 @@ pub struct Ledger {
     /// Updates of the open round: used once it closes, unfinished if it never does.
     open: Vec<OpenRoundUpdate>,
     local_steps: u64,
+    /// Downloads and uploads that came to their end.
+    travelled: [u64; 2],
     rounds: u64,
     now: SimTime,
     start: Metrics,
@@ -116,11 +70,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger for the run of variant `name` with `seed`. Rows of the clients in `record` go to
+    /// A ledger for the run of a cell, in which so many bits travel. Rows of the clients in `record` go to
     /// `files`; the chosen set depends on `record_seed`, the scenario's.
     pub fn new(
-        name: &str,
-        seed: u64,
+        cell: CellId,
+        payload: Payload,
         (classes, sizes): (Vec<String>, &[u64]),
         target: Option<Target>,
         (record, record_seed): (RecordClients, u64),
@@ -130,9 +84,10 @@ impl Ledger {
         let told_apart = Classes::new(&classes, sizes);
         let none = TargetReached { reached: false, rounds: None, virtual_seconds: None };
         Ledger {
-            key: RunKey::new(name, seed),
-            name: name.into(),
-            seed,
+            key: RunKey::new(&cell),
+            cell,
+            payload: Payload { down: payload.down.div_ceil(8), up: payload.up.div_ceil(8) },
+            travelled: [0; 2],
             classes,
             recorded: recorded(record, record_seed, clients),
             files,
@@ -211,7 +166,7 @@ impl Ledger {
 
     /// The run as it can be drawn, if somebody wanted that.
     pub fn findings(&self) -> Option<RunFindings> {
-        let (name, classes) = ((self.name.as_str(), self.seed), &self.told_apart);
+        let (name, classes) = ((self.cell.name.as_str(), self.cell.seed), &self.told_apart);
         let gathering = self.gathering.as_ref()?;
         Some(gathering.findings(name, self.now, classes, &self.by_class, &self.accounts))
     }
@@ -305,6 +260,9 @@ impl Observer for Ledger {
             if row.outcome != Outcome::Unfinished {
                 self.local_steps += row.tau;
             }
+            self.travelled[0] += u64::from(row.leg > Leg::Download);
+            // A client that made no step has nothing to send.
+            self.travelled[1] += u64::from(row.leg == Leg::Done && row.tau > 0);
             if row.outcome == Outcome::Used {
                 let (tau, staleness, compute) = (row.tau, row.staleness, row.compute.nanos());
                 self.open.push(OpenRoundUpdate { class, tau, staleness, compute });

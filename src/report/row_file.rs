@@ -1,9 +1,10 @@
 //! A file of lines that always ends with a whole one.
 
 use crate::run_files::{RunKey, RunTable};
+use crate::sweep::SweptKey;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -87,6 +88,24 @@ impl RowFile {
         if self.buffer.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
+    /// Adds what another file has from one place to another; what is gathered comes first.
+    pub fn append(&mut self, path: &Path, from: u64, to: u64) -> Result<(), FileError> {
+        self.flush()?;
+        let mut other = File::open(path).map_err(FileError::at(path))?;
+        other.seek(SeekFrom::Start(from)).map_err(FileError::at(path))?;
+        let wanted = to.saturating_sub(from);
+        let copied = io::copy(&mut other.take(wanted), &mut self.file);
+        let copied = copied.map_err(FileError::at(&self.path))?;
+        self.written += copied;
+        match copied == wanted {
+            true => Ok(()),
+            false => {
+                let what = format!("it has {} bytes of the {to} that were written", from + copied);
+                Err(FileError::at(path)(io::Error::new(io::ErrorKind::UnexpectedEof, what)))
+            }
+        }
+    }
+
     /// Writes what has waited long enough.
     pub fn tick(&mut self) -> Result<(), FileError> {
         if self.flushed.elapsed() >= PATIENCE { self.flush() } else { Ok(()) }
@@ -138,21 +157,36 @@ impl Drop for RowFile {
 /// A file with the table `T`, open for the whole scenario.
 pub struct TableFile<T> {
     file: RowFile,
+    /// Bytes of the header.
+    header: u64,
     rows: u64,
     table: PhantomData<T>,
 }
 
 impl<T: RunTable> TableFile<T> {
-    /// Creates the file in `folder`.
-    pub fn create(folder: &Path) -> Result<Self, FileError> {
-        let file = RowFile::create(&folder.join(T::FILE), &T::header())?;
-        Ok(TableFile { file, rows: 0, table: PhantomData })
+    /// Creates the file in `folder`, with a column for every swept key.
+    pub fn create(folder: &Path, swept: &[SweptKey]) -> Result<Self, FileError> {
+        let header = T::header(swept);
+        let file = RowFile::create(&folder.join(T::FILE), &header)?;
+        let header = header.len() as u64 + 1;
+        Ok(TableFile { file, header, rows: 0, table: PhantomData })
     }
 
     /// Goes on with the file in `folder`, of which this much is kept.
-    pub fn resume(folder: &Path, kept: TableLength) -> Result<Self, FileError> {
+    pub fn resume(
+        folder: &Path,
+        swept: &[SweptKey],
+        kept: TableLength,
+    ) -> Result<Self, FileError> {
         let file = RowFile::resume(&folder.join(T::FILE), kept.bytes)?;
-        Ok(TableFile { file, rows: kept.rows, table: PhantomData })
+        let header = T::header(swept).len() as u64 + 1;
+        Ok(TableFile { file, header, rows: kept.rows, table: PhantomData })
+    }
+
+    /// Adds the rows of the table in another folder, of which so much was written.
+    pub fn append(&mut self, folder: &Path, written: TableLength) -> Result<(), FileError> {
+        self.rows += written.rows;
+        self.file.append(&folder.join(T::FILE), self.header, written.bytes)
     }
 
     /// How much is written, and rows that were added.

@@ -28,7 +28,7 @@ const PROCESSES: u64 = 100_000;
 pub struct Timeline {
     path: PathBuf,
     /// There until the end is written.
-    out: Option<GzEncoder<BufWriter<File>>>,
+    out: Option<Output>,
     text: Vec<u8>,
     /// Bytes of text that were written.
     length: u64,
@@ -39,8 +39,32 @@ pub struct Timeline {
     /// How many participations of a run.
     most: u64,
     run: TimelineRun,
-    runs: u64,
+    /// The number of the next arrow: no two in a file are the same.
     arrows: u64,
+}
+
+/// Where the text goes.
+enum Output {
+    /// The whole file.
+    Whole(GzEncoder<BufWriter<File>>),
+    /// The events of one run, which are added to the whole file later.
+    Part(BufWriter<File>),
+}
+
+impl Output {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Output::Whole(out) => out,
+            Output::Part(out) => out,
+        }
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Output::Whole(out) => out.get_ref().get_ref(),
+            Output::Part(out) => out.get_ref(),
+        }
+    }
 }
 
 /// Changes of a client's availability between two participations that are shown. A server may wait for enough clients
@@ -75,8 +99,23 @@ impl Timeline {
     pub fn create(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
         let file = File::create(path).map_err(FileError::at(path))?;
         let out = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::fast());
+        let mut timeline = Timeline::into(path, Output::Whole(out), shown);
+        timeline.text.extend_from_slice(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+        timeline
+            .text
+            .extend_from_slice(b"{\"ph\":\"M\",\"name\":\"gruppetto\",\"pid\":0,\"args\":{}}");
+        Ok(timeline)
+    }
+
+    /// Creates a file for the events of one run, without beginning and end.
+    pub fn create_part(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
+        let file = File::create(path).map_err(FileError::at(path))?;
+        Ok(Timeline::into(path, Output::Part(BufWriter::with_capacity(1 << 16, file)), shown))
+    }
+
+    fn into(path: &Path, out: Output, shown: Option<Vec<bool>>) -> Self {
         let most = if shown.is_some() { WINDOW } else { u64::MAX };
-        let mut timeline = Timeline {
+        Timeline {
             path: path.to_owned(),
             out: Some(out),
             text: Vec::new(),
@@ -85,23 +124,29 @@ impl Timeline {
             is_one_by_one: false,
             most,
             run: TimelineRun::default(),
-            runs: 0,
             arrows: 0,
-        };
-        timeline.text.extend_from_slice(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-        timeline
-            .text
-            .extend_from_slice(b"{\"ph\":\"M\",\"name\":\"gruppetto\",\"pid\":0,\"args\":{}}");
-        Ok(timeline)
+        }
     }
 
-    /// Goes on with a file of which the first `length` bytes of text are kept, after so many runs and arrows. It
-    /// is one compressed stream, so it is written again.
-    pub fn resume(
-        path: &Path,
-        shown: Option<Vec<bool>>,
-        (length, runs, arrows): (u64, u64, u64),
-    ) -> Result<Self, FileError> {
+    /// Adds the events of one run, of which so many bytes were written.
+    pub fn append(&mut self, path: &Path, length: u64) -> Result<(), FileError> {
+        let mut part = BufReader::new(File::open(path).map_err(FileError::at(path))?).take(length);
+        let mut left = length;
+        while left > 0 {
+            let read = part.by_ref().take(1 << 20).read_to_end(&mut self.text);
+            let read = read.map_err(FileError::at(path))? as u64;
+            if read == 0 {
+                return Err(FileError::at(path)(io::ErrorKind::UnexpectedEof.into()));
+            }
+            left -= read;
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a file of which the first `length` bytes of text are kept. It is one compressed stream, so it is
+    /// written again.
+    pub fn resume(path: &Path, shown: Option<Vec<bool>>, length: u64) -> Result<Self, FileError> {
         let kept = (|| {
             let mut kept = Vec::new();
             let old = GzDecoder::new(BufReader::new(File::open(path)?));
@@ -115,7 +160,7 @@ impl Timeline {
         // Beside the old one, which may be needed again, until everything is in it.
         let beside = path.with_file_name(".timeline.json.gz.partial");
         let mut timeline = Timeline::create(&beside, shown)?;
-        (timeline.text, timeline.runs, timeline.arrows) = (kept, runs, arrows);
+        timeline.text = kept;
         timeline.checkpoint()?;
         timeline.sync()?;
         let renamed = std::fs::rename(&beside, path).and_then(|()| sync_folder_of(path));
@@ -124,25 +169,25 @@ impl Timeline {
         Ok(timeline)
     }
 
-    /// Writes everything, so that it can be read though the file goes on: bytes of text, and arrows so far.
-    pub fn checkpoint(&mut self) -> Result<(u64, u64), FileError> {
+    /// Writes everything, so that it can be read though the file goes on: bytes of text so far.
+    pub fn checkpoint(&mut self) -> Result<u64, FileError> {
         self.flush()?;
-        let flushed = self.out.as_mut().map_or(Ok(()), Write::flush);
+        let flushed = self.out.as_mut().map_or(Ok(()), |out| out.writer().flush());
         flushed.map_err(FileError::at(&self.path))?;
-        Ok((self.length, self.arrows))
+        Ok(self.length)
     }
 
     /// What is written is on the disk when this returns.
     pub fn sync(&self) -> Result<(), FileError> {
-        let synced = self.out.as_ref().map_or(Ok(()), |out| out.get_ref().get_ref().sync_data());
+        let synced = self.out.as_ref().map_or(Ok(()), |out| out.file().sync_data());
         synced.map_err(FileError::at(&self.path))
     }
 
-    /// A run begins, of devices of these classes; they may be sent off one by one.
-    pub fn begin(&mut self, name: &str, classes: &[String], is_one_by_one: bool) {
+    /// The run of a cell begins, of devices of these classes; they may be sent off one by one.
+    pub fn begin(&mut self, cell: u64, name: &str, classes: &[String], is_one_by_one: bool) {
         self.is_one_by_one = is_one_by_one;
-        let process = 1 + self.runs * PROCESSES;
-        self.runs += 1;
+        let process = 1 + cell * PROCESSES;
+        self.arrows = cell << 32;
         self.run = TimelineRun { process, left: self.most, ..TimelineRun::default() };
         self.name(process, None, &format!("{name}: server"));
         self.name(process, Some(0), "rounds");
@@ -261,7 +306,7 @@ impl Timeline {
     /// Writes what is gathered.
     pub fn flush(&mut self) -> Result<(), FileError> {
         let written = match &mut self.out {
-            Some(out) => out.write_all(&self.text),
+            Some(out) => out.writer().write_all(&self.text),
             None => Ok(()),
         };
         self.length += self.text.len() as u64;
@@ -280,14 +325,18 @@ impl Timeline {
     }
 
     fn end(&mut self) -> Result<(), FileError> {
-        self.text.extend_from_slice(b"\n]}\n");
+        if let Some(Output::Whole(_)) = self.out {
+            self.text.extend_from_slice(b"\n]}\n");
+        }
         self.flush()?;
-        let out = self.out.take();
-        let ended: io::Result<()> = out.map_or(Ok(()), |out| {
-            let mut file = out.finish()?;
-            file.flush()?;
-            file.get_ref().sync_data()
-        });
+        let ended: io::Result<()> = match self.out.take() {
+            Some(Output::Whole(out)) => out.finish().and_then(|mut file| {
+                file.flush()?;
+                file.get_ref().sync_data()
+            }),
+            Some(Output::Part(mut out)) => out.flush(),
+            None => Ok(()),
+        };
         ended.map_err(FileError::at(&self.path))
     }
 
@@ -389,7 +438,7 @@ mod tests {
     fn a_long_wait_takes_no_memory_to_speak_of() {
         let folder = tempfile::tempdir().unwrap();
         let mut timeline = Timeline::create(&folder.path().join("t.json.gz"), None).unwrap();
-        timeline.begin("a", &["phone".into()], false);
+        timeline.begin(0, "a", &["phone".into()], false);
         for second in 1..=50_001u64 {
             let (at, here) = (SimTime::from_nanos(second * 1_000_000_000), second % 2 == 0);
             timeline.availability_changed(&AvailabilityChange { at, client: 7, here });

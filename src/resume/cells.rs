@@ -4,8 +4,8 @@ use super::FORMAT;
 use super::codec::{self, CheckpointError};
 use crate::memory::Bounded;
 use crate::report::{
-    CELLS, FileError, FileLengths, Files, FolderError, RunFindings, RunPath, create_folder,
-    is_of_cells, sync_folder,
+    CELLS, FileError, FileLengths, Files, FilesWanted, FolderError, RunFindings, RunPath,
+    create_folder, is_of_cells, sync_folder, write_whole,
 };
 use crate::run_files::{MOST_TEXT, VariantSummary};
 use crate::server::Resume;
@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Thousands of short cells need not be put on the disk one by one.
@@ -26,6 +27,8 @@ const AT_ONCE: usize = 16;
 const LONGEST: u64 = 64 << 20;
 /// The list of cells that are over.
 const FINISHED: &str = "finished.jsonl";
+/// In the folder of a cell: that it came to its end before it was its turn.
+const KEPT: &str = "finished.json";
 
 /// A cell that is over: what the whole run will need of it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -60,6 +63,12 @@ pub(super) fn finished_cells(folder: &Path) -> Result<Vec<FinishedCell>, Checkpo
     Ok(found.map(|(cells, _)| cells).unwrap_or_default())
 }
 
+/// The cell in a folder of its own, if it came to its end before it was its turn.
+pub(super) fn kept_cell(folder: &Path) -> Result<Option<FinishedCell>, CheckpointError> {
+    let read = read_finished(&folder.join(KEPT))?;
+    Ok(read.and_then(|(cells, _)| cells.into_iter().next()))
+}
+
 /// The cells of a list, and how many bytes of it are whole lines: one that was not written to its end does not count.
 fn read_finished(path: &Path) -> Result<Option<(Vec<FinishedCell>, u64)>, CheckpointError> {
     let mut cells = Vec::new();
@@ -91,6 +100,15 @@ fn read_finished(path: &Path) -> Result<Option<(Vec<FinishedCell>, u64)>, Checkp
     Ok(Some((cells, length)))
 }
 
+/// The line of a cell.
+fn line_of(cell: &FinishedCell) -> serde_json::Result<Vec<u8>> {
+    let cell = serde_json::value::to_raw_value(cell)?;
+    let line = FinishedLine { format: FORMAT, digest: digest_of(&cell), cell: &cell };
+    let mut text = serde_json::to_vec(&line)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
 fn digest_of(cell: &RawValue) -> String {
     format!("{:016x}", xxh3_64(cell.get().as_bytes()))
 }
@@ -105,7 +123,21 @@ pub struct CellPath {
 impl CellPath {
     /// Where it is now.
     pub(super) fn get(&self) -> PathBuf {
-        self.run.get().join(CELLS).join(self.cell.to_string())
+        self.using(Path::to_owned)
+    }
+
+    /// Does something with it while it stays where it is.
+    pub fn using<T>(&self, work: impl FnOnce(&Path) -> T) -> T {
+        self.run.using(|run| work(&run.join(CELLS).join(self.cell.to_string())))
+    }
+
+    /// Creates the files of a cell that runs beside others.
+    pub fn create_files(&self, wanted: &FilesWanted) -> Result<Files, FileError> {
+        self.using(|folder| {
+            let at = |source| FileError { path: folder.to_owned(), source };
+            create_folder(folder).map_err(at)?;
+            Files::create_part(folder, wanted)
+        })
     }
 
     /// There is something that the run can go on from.
@@ -167,6 +199,26 @@ impl CellsFolder {
         Ok(cells)
     }
 
+    /// A cell has come to its end before it is its turn: with its rows in its own folder, it need not be run again.
+    pub fn keep(&self, number: usize, cell: &FinishedCell) -> Result<(), FileError> {
+        let folder = self.folder(number);
+        folder.using(|folder| {
+            Files::sync_part(folder)?;
+            let path = folder.join(KEPT);
+            let line = line_of(cell).map_err(|error| FileError { path: path.clone(), source: error.into() })?;
+            write_whole(&path, &line)
+        })?;
+        if let Err(error) = folder.settle() {
+            warn!("the earlier run is not replaced yet: {error}");
+        }
+        Ok(())
+    }
+
+    /// A cell that [came to its end](CellsFolder::keep) before it was its turn, if it did.
+    pub fn kept(&self, number: usize) -> Result<Option<FinishedCell>, CheckpointError> {
+        self.folder(number).using(kept_cell)
+    }
+
     /// A cell is over: its rows are in `files`.
     pub fn finish(
         &mut self,
@@ -180,12 +232,8 @@ impl CellsFolder {
             findings: findings.cloned(),
             lengths: files.lengths()?,
         };
-        let written = serde_json::value::to_raw_value(&cell).and_then(|cell| {
-            let line = FinishedLine { format: FORMAT, digest: digest_of(&cell), cell: &cell };
-            serde_json::to_writer(&mut self.waiting, &line)
-        });
-        written.map_err(|error| self.wrong(error.into()))?;
-        self.waiting.push(b'\n');
+        let line = line_of(&cell).map_err(|error| self.wrong(error.into()))?;
+        self.waiting.extend_from_slice(&line);
         self.finished += 1;
         self.over.push(number);
         match self.finished <= AT_ONCE || self.synced.elapsed() > TOGETHER {

@@ -53,16 +53,20 @@ type Delivery = (Box<Checkpoint>, RunLog, Duration);
 impl Keeper {
     /// Keeps a checkpoint of `cell` every `interval`.
     pub fn start(cell: CellPath, interval: Duration) -> Result<Self, FileError> {
-        let folder = &*cell.get();
-        let at = |source| FileError { path: folder.to_owned(), source };
-        create_folder(folder).map_err(at)?;
+        let (kept, log, next_file) = cell.using(|folder| {
+            let at = |source| FileError { path: folder.to_owned(), source };
+            create_folder(folder).map_err(at)?;
+            let log = CheckpointLog::open(folder).map_err(at)?;
+            Ok((folder.to_owned(), log, first_free_file(folder)))
+        })?;
+        let at = |source| FileError { path: kept, source };
         let (due, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (sender, receiver) = sync_channel(1);
         let writer = CheckpointWriter {
-            log: CheckpointLog::open(folder).map_err(at)?,
+            log,
             hashes: BTreeMap::new(),
             places: Places::new(),
-            next_file: first_free_file(folder),
+            next_file,
             cell,
             due: due.clone(),
             done: done.clone(),
@@ -221,7 +225,16 @@ impl CheckpointWriter {
     }
 
     fn write(&mut self, checkpoint: &Checkpoint, log: &RunLog) -> Result<(), FileError> {
-        let folder = &self.cell.get();
+        // The folder stays where it is until everything is written.
+        self.cell.clone().using(|folder| self.write_into(folder, checkpoint, log))
+    }
+
+    fn write_into(
+        &mut self,
+        folder: &Path,
+        checkpoint: &Checkpoint,
+        log: &RunLog,
+    ) -> Result<(), FileError> {
         let text = log::lines(log);
         let path = folder.join(codec::LOG);
         self.log.add(&text).map_err(|source| FileError { path, source })?;

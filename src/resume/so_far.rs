@@ -1,20 +1,24 @@
 //! A run as far as it came. One that was killed, or still goes on, has a summary of the cells that were over when it
 //! was written last; of the cell that was under way there are rows, and what can be known of it is made of them.
 
-use super::cells::finished_cells;
+use super::cells::{finished_cells, kept_cell};
+use super::codec::CheckpointError;
 use crate::clock::SimTime;
+use crate::device::Payload;
 use crate::observer::{Observer, ObserverError};
 use crate::record::{ClientRow, RoundRow};
 use crate::report::{
-    Detail, FileLengths, Findings, Gathering, Ledger, PageRun, TableLength, holder,
+    CELLS, Detail, FileLengths, Findings, Gathering, Ledger, PageRun, TableLength, holder,
 };
 use crate::run_files::{
-    ClientColumns, ClientsCsv, ColumnPlace, OverSeeds, ReadError, RoundColumns, RoundsCsv,
+    CellColumns, CellId, ClientColumns, ClientsCsv, OverSeeds, ReadError, RoundColumns, RoundsCsv,
     RunTable, Status, Summary, TableRows, VariantSummary, read_file,
 };
 use crate::scenario::RecordClients;
+use crate::sweep::SweptKey;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,9 +78,11 @@ impl RunSoFar {
 
     /// Adds the cells that are not in the summary, and findings, which are written at the end.
     fn add_cells(&mut self) -> Result<(), ReadError> {
-        let list = self.folder.join("cells");
-        let finished = finished_cells(&self.folder)
-            .map_err(|error| ReadError::broken(&list, error.to_string().replace('\n', " ")))?;
+        let list = self.folder.join(CELLS);
+        let broken = |error: CheckpointError| {
+            ReadError::broken(&list, error.to_string().replace('\n', " "))
+        };
+        let finished = finished_cells(&self.folder).map_err(broken)?;
         let (known, lengths) =
             (finished.len(), finished.last().map(|cell| cell.lengths).unwrap_or_default());
         let mut drawn = Vec::new();
@@ -87,17 +93,31 @@ impl RunSoFar {
                 self.written = None;
             }
         }
-        // A summary may tell of cells that are not in the list yet.
-        let is_told = |key: &CellKey, told: &[VariantSummary]| {
-            told.iter().skip(known).any(|cell| cell.name == key.0 && cell.seed == key.1)
-        };
-        if let Some(cell) = UnfinishedCell::find(&self.folder, lengths)?
-            && !is_told(&cell.key, &self.summary.variants)
-        {
-            let (summary, findings) = cell.tell()?;
-            self.summary.variants.push(summary);
-            drawn.extend(findings);
-            self.written = None;
+        // The one at the top, then those that ran beside it.
+        let mut folders = vec![(self.folder.clone(), lengths)];
+        folders.extend(cell_folders(&list).into_iter().map(|path| (path, FileLengths::default())));
+        for (folder, lengths) in folders {
+            let kept = match folder == self.folder {
+                true => None,
+                false => kept_cell(&folder).map_err(broken)?,
+            };
+            let (told, findings) = match kept {
+                Some(cell) => {
+                    let drawn = cell.findings.and_then(|one| serde_json::to_value(one).ok());
+                    (cell.summary, drawn)
+                }
+                None => match UnfinishedCell::find(&folder, &self.summary.swept, lengths)? {
+                    Some(cell) => cell.tell()?,
+                    None => continue,
+                },
+            };
+            // A summary may tell of cells that are not in the list yet.
+            let mut others = self.summary.variants.iter().skip(known);
+            if !others.any(|other| other.name == told.name && other.seed == told.seed) {
+                self.summary.variants.push(told);
+                drawn.extend(findings);
+                self.written = None;
+            }
         }
         if self.written.is_none() || self.summary.over_seeds.is_empty() {
             self.summary.over_seeds = OverSeeds::of(&self.summary.variants);
@@ -135,27 +155,46 @@ fn read_findings(folder: &Path) -> Result<Map<String, Value>, ReadError> {
     }
 }
 
-/// The name of a variant, and a seed.
-type CellKey = (String, u64);
+/// The folders of cells that ran side by side, in order.
+fn cell_folders(cells: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(cells).into_iter().flatten().flatten();
+    let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u64>().ok();
+    let paths = entries.map(|entry| entry.path());
+    let mut found: Vec<(u64, PathBuf)> =
+        paths.filter_map(|path| Some((number(&path)?, path))).collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
 
-/// The cell that was under way: the rows after those of the cells that are over.
+/// A cell that was under way: the rows in a folder after those of the cells that are over.
 struct UnfinishedCell<'a> {
     folder: &'a Path,
+    swept: &'a [SweptKey],
     lengths: FileLengths,
-    key: CellKey,
+    id: CellId,
     /// When each of its rounds closed.
     closed: BTreeMap<u64, SimTime>,
 }
 
 impl<'a> UnfinishedCell<'a> {
     /// The cell of the last row of a round; `None` if there is none.
-    fn find(folder: &'a Path, lengths: FileLengths) -> Result<Option<Self>, ReadError> {
+    fn find(
+        folder: &'a Path,
+        swept: &'a [SweptKey],
+        lengths: FileLengths,
+    ) -> Result<Option<Self>, ReadError> {
         let mut found: Option<UnfinishedCell<'_>> = None;
-        let Some(mut rounds) = RoundRows::open(folder, lengths)? else { return Ok(None) };
-        while let Some((key, row)) = rounds.next()? {
+        let Some(mut rounds) = RoundRows::open(folder, swept, lengths)? else { return Ok(None) };
+        while let Some((id, row)) = rounds.next()? {
             let cell = match found {
-                Some(ref mut cell) if cell.key == key => cell,
-                _ => found.insert(UnfinishedCell { folder, lengths, key, closed: BTreeMap::new() }),
+                Some(ref mut cell) if cell.id == id => cell,
+                _ => found.insert(UnfinishedCell {
+                    folder,
+                    swept,
+                    lengths,
+                    id,
+                    closed: BTreeMap::new(),
+                }),
             };
             cell.closed.insert(row.round, row.closed);
         }
@@ -178,9 +217,10 @@ impl<'a> UnfinishedCell<'a> {
         let names: Vec<String> = classes.keys().cloned().collect();
         let sizes: Vec<u64> = classes.values().map(|clients| clients.len() as u64).collect();
         let clients = sizes.iter().sum::<u64>() as usize;
-        let (name, seed) = (self.key.0.as_str(), self.key.1);
-        let record = (RecordClients::Off, 0);
-        let mut ledger = Ledger::new(name, seed, (names.clone(), &sizes), None, record, None);
+        let cell = self.id.clone();
+        // How much travels is not in the rows.
+        let (payload, record) = (Payload { down: 0, up: 0 }, (RecordClients::Off, 0));
+        let mut ledger = Ledger::new(cell, payload, (names.clone(), &sizes), None, record, None);
         ledger.gather(Gathering::new(Detail::of(1, true), clients, Vec::new()));
         self.replay(&mut ledger, &names)?;
         let findings = ledger.findings().and_then(|findings| serde_json::to_value(findings).ok());
@@ -191,15 +231,17 @@ impl<'a> UnfinishedCell<'a> {
 
     /// Tells a ledger of its rows, in the order in which they happened.
     fn replay(&self, ledger: &mut Ledger, names: &[String]) -> Result<(), ReadError> {
-        let Some(mut rounds) = RoundRows::open(self.folder, self.lengths)? else { return Ok(()) };
-        let mut next = rounds.next_of(&self.key)?;
+        let Some(mut rounds) = RoundRows::open(self.folder, self.swept, self.lengths)? else {
+            return Ok(());
+        };
+        let mut next = rounds.next_of(&self.id)?;
         let told = |error: ObserverError| ReadError::broken(self.folder, error);
         let mut arrivals = Vec::new();
         self.each_client(|mut row, class| {
             while let Some(round) = next.take_if(|round| round.closed < row.arrived) {
                 ledger.arrived(&arrivals).and_then(|()| ledger.closed(&round)).map_err(told)?;
                 arrivals.clear();
-                next = rounds.next_of(&self.key)?;
+                next = rounds.next_of(&self.id)?;
             }
             row.class = names.iter().position(|name| name == class).unwrap_or(0) as u16;
             if let Some(closed) = self.closed.get(&row.round).filter(|_| row.staleness > 0) {
@@ -211,7 +253,7 @@ impl<'a> UnfinishedCell<'a> {
         ledger.arrived(&arrivals).map_err(told)?;
         while let Some(round) = next {
             ledger.closed(&round).map_err(told)?;
-            next = rounds.next_of(&self.key)?;
+            next = rounds.next_of(&self.id)?;
         }
         Ok(())
     }
@@ -221,13 +263,13 @@ impl<'a> UnfinishedCell<'a> {
         &self,
         mut take: impl FnMut(ClientRow, &str) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        let Some(mut rows) = open::<ClientsCsv>(self.folder, self.lengths.clients)? else {
+        let Some(mut rows) = open::<ClientsCsv>(self.folder, self.swept, self.lengths.clients)? else {
             return Ok(());
         };
         let columns = ClientColumns::find(rows.header())?;
         while let Some(line) = rows.next_row()? {
             let line = columns.read(&line, u32::MAX)?;
-            if (line.variant, line.seed) == (&*self.key.0, self.key.1) {
+            if (&*line.variant, line.seed) == (&*self.id.name, self.id.seed) {
                 take(line.row, line.class)?;
             }
         }
@@ -239,28 +281,33 @@ impl<'a> UnfinishedCell<'a> {
 struct RoundRows {
     rows: TableRows<RoundsCsv>,
     columns: RoundColumns,
-    variant: ColumnPlace<str>,
-    seed: ColumnPlace<u64>,
+    cell: CellColumns,
+    swept: Vec<SweptKey>,
 }
 
 impl RoundRows {
-    fn open(folder: &Path, lengths: FileLengths) -> Result<Option<Self>, ReadError> {
-        let Some(rows) = open::<RoundsCsv>(folder, lengths.rounds)? else { return Ok(None) };
+    fn open(
+        folder: &Path,
+        swept: &[SweptKey],
+        lengths: FileLengths,
+    ) -> Result<Option<Self>, ReadError> {
+        let Some(rows) = open::<RoundsCsv>(folder, swept, lengths.rounds)? else {
+            return Ok(None);
+        };
         let header = rows.header();
-        let (variant, seed) = (header.find("variant")?, header.find("seed")?);
-        Ok(Some(RoundRows { columns: RoundColumns::find(header)?, variant, seed, rows }))
+        let (cell, swept) = (CellColumns::find(header)?, swept.to_vec());
+        Ok(Some(RoundRows { columns: RoundColumns::find(header)?, cell, swept, rows }))
     }
 
-    fn next(&mut self) -> Result<Option<(CellKey, RoundRow)>, ReadError> {
+    fn next(&mut self) -> Result<Option<(CellId, RoundRow)>, ReadError> {
         let Some(line) = self.rows.next_row()? else { return Ok(None) };
-        let key = (line.get(self.variant)?.to_string(), line.get(self.seed)?);
-        Ok(Some((key, self.columns.read(&line)?)))
+        Ok(Some((self.cell.id(&line, &self.swept)?, self.columns.read(&line)?)))
     }
 
     /// The next one of a cell.
-    fn next_of(&mut self, cell: &CellKey) -> Result<Option<RoundRow>, ReadError> {
-        while let Some((key, row)) = self.next()? {
-            if key == *cell {
+    fn next_of(&mut self, cell: &CellId) -> Result<Option<RoundRow>, ReadError> {
+        while let Some((id, row)) = self.next()? {
+            if id == *cell {
                 return Ok(Some(row));
             }
         }
@@ -269,8 +316,12 @@ impl RoundRows {
 }
 
 /// A table after the part that belongs to the cells that are over; `None` if there is none.
-fn open<T: RunTable>(folder: &Path, over: TableLength) -> Result<Option<TableRows<T>>, ReadError> {
-    match TableRows::open(folder) {
+fn open<T: RunTable>(
+    folder: &Path,
+    swept: &[SweptKey],
+    over: TableLength,
+) -> Result<Option<TableRows<T>>, ReadError> {
+    match TableRows::open_as_part(folder, swept, None) {
         // Killed before it had a header.
         Ok(rows) if rows.is_empty() => Ok(None),
         Ok(mut rows) => rows.skip((over.bytes, over.rows)).map(|()| Some(rows)),

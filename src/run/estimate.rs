@@ -22,6 +22,9 @@ const JOB: u64 = 400;
 /// Steps of a client that are drawn one by one to estimate its round.
 const MOST_DRAWN: u64 = 10_000;
 
+/// Rounds of a run of which nobody knows how many it will have.
+const UNKNOWN_ROUNDS: u64 = 100;
+
 /// How long the first round waits for clients.
 #[derive(Clone, Copy, PartialEq)]
 enum FirstWait {
@@ -51,6 +54,8 @@ pub struct Estimate {
     there: Option<usize>,
     longest: Span,
     waits: FirstWait,
+    /// Floating-point operations of learning from one sample; of a step, where a task has no samples.
+    flops: f64,
     /// Samples of all local steps in a round.
     pub(super) trained: f64,
     /// Samples of an evaluation.
@@ -148,6 +153,7 @@ fn estimate_one(
         parameters: plan.task.parameters(),
         payload: plan.payload(),
         asked,
+        flops: plan.task.flops(1),
         tau,
         no_step,
         late,
@@ -242,6 +248,35 @@ fn memory(plan: &Plan, workload: &crate::policy::Workload, asked: usize, threads
 }
 
 impl Estimate {
+    /// The combination that it is of.
+    pub fn name(&self) -> &str {
+        &self.variant
+    }
+
+    /// Bytes that a run of it needs.
+    pub fn bytes(&self) -> u64 {
+        self.memory
+    }
+
+    /// Participations of a whole run, as far as they can be told.
+    pub fn client_rounds(&self) -> f64 {
+        self.rounds.unwrap_or(UNKNOWN_ROUNDS) as f64 * self.asked as f64
+    }
+
+    /// Floating-point operations of training and evaluation in a whole run, as far as they can be told.
+    pub fn operations(&self) -> f64 {
+        let rounds = self.rounds.unwrap_or(UNKNOWN_ROUNDS) as f64;
+        let evaluations = 1.0 + rounds / self.evaluates.max(1) as f64;
+        // An evaluation goes one way, a step both.
+        rounds * self.trained * self.flops + evaluations * self.evaluated * self.flops / 2.0
+    }
+
+    /// What a whole run costs beside others: it depends on the scenario alone. A participation counts as much as so many
+    /// operations.
+    pub fn cost(&self) -> f64 {
+        self.operations() + 2e4 * self.client_rounds()
+    }
+
     /// Whether not even the first round opens, as far as it has been looked.
     fn opens_never(&self) -> bool {
         !matches!(self.waits, FirstWait::For(_))

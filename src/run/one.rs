@@ -1,17 +1,18 @@
 //! One run of a scenario: a variant with a seed.
 
-use super::whole::LatenciesOverSeeds;
-use super::{BuildError, Builder, Built, Error, run_name, schedule};
+use super::cells::Cell;
+use super::{BuildError, Builder, Built, Error, schedule};
 use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, simulate};
 use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
 use crate::report::{
-    Detail, Files, Findings, Gathering, Ledger, Mark, RunFolder, latency_lines, save_tensors,
+    Detail, Files, Gathering, Ledger, Mark, RunFindings, RunFolder, latency_lines, save_tensors,
 };
 use crate::resume::{CellPath, Keeper};
-use crate::run_files::{Summary, VariantSummary};
-use crate::scenario::{Scenario, Variant};
+use crate::run_files::{CellId, Phases, VariantSummary};
+use crate::scenario::Scenario;
 use crate::server::Resume;
+use crate::train::Training;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
@@ -20,9 +21,10 @@ use xxhash_rust::xxh3::xxh3_128;
 /// One run of a scenario.
 pub(super) struct One<'a> {
     pub(super) scenario: &'a Scenario,
-    pub(super) variant: &'a Variant,
-    pub(super) seed: u64,
+    pub(super) cell: Cell<'a>,
     pub(super) builder: Builder<'a>,
+    /// Threads that help the simulation's own.
+    pub(super) helpers: usize,
     pub(super) clock_mode: ClockMode,
     pub(super) folder: Option<&'a RunFolder>,
     /// How much of it can be shown; `None`: nothing.
@@ -30,19 +32,54 @@ pub(super) struct One<'a> {
     pub(super) interrupt: Interrupt,
 }
 
+/// What a run came to.
+pub(super) struct Outcome {
+    /// Its entry in `summary.json`, if it came as far as that.
+    pub(super) told: Option<Told>,
+    /// Its files, as they were given to it.
+    pub(super) files: Option<Files>,
+    /// What went wrong.
+    pub(super) trouble: Option<Error>,
+}
+
+/// What is known of a run that is over.
+pub(super) struct Told {
+    pub(super) summary: VariantSummary,
+    pub(super) findings: Option<RunFindings>,
+    pub(super) phases: Phases,
+}
+
+/// Where the checkpoints of a run go, how often there is one, and the one that it goes on from.
+pub(super) type CellCheckpoints = (CellPath, Option<Duration>, Option<Resume>);
+
 impl One<'_> {
-    /// Runs it, and tells the summary and the findings of it.
+    /// Runs it.
     pub(super) fn run(
         &self,
-        files: &mut Option<Files>,
+        files: Option<Files>,
         others: Vec<Box<dyn Observer>>,
-        checkpoints: Option<(CellPath, Option<Duration>, Option<Resume>)>,
-        (summary, findings, latencies): (&mut Summary, &mut Findings, &mut LatenciesOverSeeds),
+        checkpoints: Option<CellCheckpoints>,
+    ) -> Outcome {
+        info!(variant = self.cell.variant.name, seed = self.cell.seed, "run begins");
+        let mut outcome = Outcome { told: None, files, trouble: None };
+        if let Err(error) = self.run_into(&mut outcome, others, checkpoints) {
+            outcome.trouble.get_or_insert(error);
+        }
+        self.log_end(&outcome);
+        outcome
+    }
+
+    fn run_into(
+        &self,
+        outcome: &mut Outcome,
+        others: Vec<Box<dyn Observer>>,
+        checkpoints: Option<CellCheckpoints>,
     ) -> Result<(), Error> {
         let began = Instant::now();
-        let plan = &self.variant.plan;
-        let wrong = |source| Error::Build { variant: self.variant.name.clone(), source };
-        let built = (self.builder)(plan, self.seed).map_err(wrong)?;
+        let Cell { variant, seed, number } = self.cell;
+        let plan = &variant.plan;
+        let wrong = |source| Error::Build { variant: variant.name.clone(), source };
+        let built = (self.builder)(plan, seed, self.helpers).map_err(wrong)?;
         let Built { mut server, client_side, training } = built;
         let mut keeper = None;
         if let Some((folder, interval, resume)) = checkpoints {
@@ -61,23 +98,25 @@ impl One<'_> {
         let keeper = keeper.map(|keeper| Box::new(keeper) as Box<dyn Checkpoints>);
         let (classes, sizes) = (client_side.fleet.class_names(), client_side.fleet.class_sizes());
         let marks = plan.events.iter().map(|event| Mark::of(event, &classes)).collect();
-        if let Some(timeline) = files.as_mut().and_then(|files| files.timeline.as_mut()) {
-            timeline.begin(&self.name(), &classes, plan.server.close.is_asynchronous());
+        let id = self.id();
+        if let Some(timeline) = outcome.files.as_mut().and_then(|files| files.timeline.as_mut()) {
+            let one_by_one = plan.server.close.is_asynchronous();
+            timeline.begin(number as u64, &self.name_in_timeline(&id), &classes, one_by_one);
             server.log_availability(timeline.shown());
         }
         let mut ledger = Ledger::new(
-            &self.variant.name,
-            self.seed,
+            id.clone(),
+            plan.payload(),
             (classes, &sizes),
             plan.stop.target,
             (self.scenario.record_clients, self.scenario.seed),
-            files.take(),
+            outcome.files.take(),
         );
         if let Some(detail) = self.detail {
             ledger.gather(Gathering::new(detail, plan.task.clients, marks));
         }
         let survey = match self.scenario.asks_for_schedule() {
-            true => Some(schedule::survey(plan, self.seed).map_err(wrong)?),
+            true => Some(schedule::survey(plan, seed).map_err(wrong)?),
             false => None,
         };
         let ledger = Arc::new(Mutex::new(ledger));
@@ -87,8 +126,7 @@ impl One<'_> {
         observers.extend(survey.iter().map(|survey| Box::new(survey.clone()) as Box<dyn Observer>));
         observers.extend(others);
         let stop_time = plan.stop.time.map(|time| SimTime::from_nanos(time.nanos()));
-        let (seed, clock_mode) = (self.seed, self.clock_mode);
-        let interrupt = self.interrupt.clone();
+        let (clock_mode, interrupt) = (self.clock_mode, self.interrupt.clone());
         let simulation = Simulation {
             seed,
             server,
@@ -100,14 +138,13 @@ impl One<'_> {
             checkpoints: keeper,
         };
         warn_if_too_fast(&simulation);
-        let fail = |source| Error::Run { variant: self.variant.name.clone(), source };
+        let fail = |source| Error::Run { variant: variant.name.clone(), source };
         let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
         let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let returned = ledger.take_files();
         let busy = training.as_ref().map_or([Duration::ZERO; 2], |training| training.pool.busy());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();
         let digest = training.as_ref().map(|_| format!("{:032x}", xxh3_128(&bytes)));
-        findings.runs.extend(ledger.findings());
         let (told, phases) = ledger.summary(
             result.as_ref().ok().copied(),
             began.elapsed(),
@@ -116,41 +153,53 @@ impl One<'_> {
         );
         let schedule = survey.and_then(|survey| {
             let trained = training.is_some().then_some(&parameters[..]);
-            schedule::conclude(plan, self.seed, &survey, trained)
+            schedule::conclude(plan, seed, &survey, trained)
         });
-        let remarks = plan.task.problem.foreign_law(self.seed).map_err(BuildError::from);
+        let remarks = plan.task.problem.foreign_law(seed).map_err(BuildError::from);
         let remarks = remarks.map_err(wrong)?.map_or(Vec::new(), |trainer| trainer.remarks());
-        summary.variants.push(VariantSummary { schedule, remarks, ..told });
-        latencies.add(summary, &self.variant.name, &phases);
-        let trouble = result.err().map(fail);
-        *files = match (returned, trouble.is_some()) {
-            (Ok(returned), _) => returned,
-            // The first trouble is the one to report; it may well be the cause of the next.
-            (Err(_), true) => None,
-            (Err(error), false) => return Err(error.into()),
-        };
-        if let (Some(files), Some(run)) = (files, summary.variants.last()) {
-            let length = Span::from_nanos_f64(run.virtual_seconds * 1e9).unwrap_or_default();
-            files.latencies.add(&latency_lines(&self.name(), length, &phases))?;
+        let length = Span::from_nanos_f64(told.virtual_seconds * 1e9).unwrap_or_default();
+        let lines = latency_lines(&id.file_name(), length, &phases);
+        let summary = VariantSummary { schedule, remarks, ..told };
+        outcome.told = Some(Told { summary, findings: ledger.findings(), phases });
+        // The first trouble is the one to report; it may well be the cause of the next.
+        outcome.trouble = result.err().map(fail);
+        outcome.files = returned?;
+        if let Some(files) = &mut outcome.files {
+            files.latencies.add(&lines)?;
         }
-        if let Some(trouble) = trouble {
-            return Err(trouble);
-        }
-        // Interrupted while it was replayed, it has no numbers yet: those of its checkpoint stay.
-        if let (Some(folder), Some(training), false) =
-            (self.folder, &training, parameters.is_empty())
-        {
-            let name = format!("model-{}.safetensors", self.name());
-            save_tensors(&folder.file(&name), &training.trainer.tensors(&parameters))?;
+        if outcome.trouble.is_none() {
+            self.save_model(&id, training.as_ref(), &parameters)?;
         }
         Ok(())
     }
 
+    fn save_model(
+        &self,
+        id: &CellId,
+        training: Option<&Training>,
+        parameters: &[f64],
+    ) -> Result<(), Error> {
+        // Interrupted while it was replayed, it has no numbers yet: those of its checkpoint stay.
+        if let (Some(folder), Some(training), false) =
+            (self.folder, training, parameters.is_empty())
+        {
+            let name = format!("model-{}.safetensors", id.file_name());
+            let tensors = training.trainer.tensors(parameters);
+            folder.run_path().using(|folder| save_tensors(&folder.join(name), &tensors))?;
+        }
+        Ok(())
+    }
+
+    fn name_in_timeline(&self, id: &CellId) -> String {
+        if id.cell.is_some() { id.title() } else { id.file_name() }
+    }
+
     /// Logs how it ended.
-    pub(super) fn log_end(&self, result: &Result<(), Error>, summary: &Summary) {
-        let (variant, seed) = (&self.variant.name, self.seed);
-        match (result, summary.variants.last()) {
-            (Ok(()), Some(run)) => info!(
+    fn log_end(&self, outcome: &Outcome) {
+        let Cell { variant, seed, .. } = self.cell;
+        let variant = &variant.name;
+        match (&outcome.trouble, &outcome.told) {
+            (None, Some(Told { summary: run, .. })) => info!(
                 variant,
                 seed,
                 stopped_by = run.stopped_by,
@@ -164,8 +213,8 @@ impl One<'_> {
         }
     }
 
-    fn name(&self) -> String {
-        run_name(&self.variant.name, self.seed, self.scenario.repeats)
+    fn id(&self) -> CellId {
+        self.cell.id(self.scenario)
     }
 }
 

@@ -1,217 +1,314 @@
-//! All cells of a scenario, one after the other.
+//! All cells of a scenario: one after the other, or side by side.
+//!
+//! ```text
+//!   cells in order ──► jobs threads, each with a cell and its helpers ──► outcomes, in any order
+//!                                                                              │
+//!                        files at the top  ◄── Assembly: in the order of the cells ◄┘
+//! ```
+//!
+//! With one job a cell writes to the files at the top of the run's folder. Side by side every cell writes to files
+//! in its own folder, which are added to those at the top when it is its turn. Either way the files are the same.
 
-use super::one::One;
-use super::{Builder, Error, Options, all_runs, run_name};
-use crate::actors::ClockMode;
-use crate::clock::Span;
+use super::assembly::{Assembly, OwnFiles, from_before};
+use super::cells::{Cell, cell_count};
+use super::one::{CellCheckpoints, One, Outcome};
+use super::{Builder, Error, Options};
+use crate::actors::{ClockMode, Interrupt};
+use crate::observer::Observer;
 use crate::plugins::{Plugins, RunContext};
-use crate::report::{
-    Detail, FileError, Files, Findings, LatencyLog, MOST_RUNS, RunFolder, TableFile, Timeline,
-    read_latencies, recorded, sync_folder,
-};
-use crate::resume::{CellsFolder, FinishedCell};
-use crate::run_files::{Latencies, Phases, ReadError, Summary, VariantSummary};
-use crate::scenario::{RecordClients, Scenario};
-use std::path::Path;
+use crate::report::{Detail, Findings, MOST_RUNS, RunFolder};
+use crate::resume::FinishedCell;
+use crate::run_files::Summary;
+use crate::scenario::Scenario;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
-use tracing::info;
 
-/// All cells of a scenario, each a variant with a seed.
+/// How often it is looked whether the run should end.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How long a cell that came to its end may wait for its turn before that is put on the disk.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// All cells that are to be run.
 pub(super) struct Whole<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) options: &'a Options,
     pub(super) folder: Option<&'a RunFolder>,
     pub(super) plugins: &'a Plugins,
     pub(super) builder: Builder<'a>,
+    pub(super) cells: Vec<Cell<'a>>,
+    /// How many at a time.
+    pub(super) jobs: usize,
 }
+
+/// A cell that came to its end, or not.
+struct Arrived {
+    outcome: Outcome,
+    own: Option<OwnFiles>,
+    interrupted: bool,
+    at: Instant,
+    /// Whether its folder says that it came to its end.
+    is_kept: bool,
+}
+
+/// Ends the cells from a place on.
+fn end(under_way: &UnderWay, from: usize) {
+    for (_, interrupt) in under_way.range(from..).map(|(_, cell)| cell) {
+        interrupt.set();
+    }
+}
+
+/// Cells that are under way, by place: their threads, and what ends them.
+type UnderWay = BTreeMap<usize, (usize, Interrupt)>;
 
 impl Whole<'_> {
     pub(super) fn run_all(
-        &mut self,
-        (summary, findings): (&mut Summary, &mut Findings),
+        &self,
+        told: (&mut Summary, &mut Findings),
     ) -> Result<(), Error> {
-        let Whole { scenario, options, folder, plugins, builder } = *self;
-        let mut cells = folder.map(|folder| CellsFolder::of(folder.run_path()));
-        let finished = match &mut cells {
-            Some(cells) if options.resume => cells.finished()?,
-            _ => Vec::new(),
-        };
-        let mut files = match folder {
-            Some(folder) => {
-                let files = self.open_files(folder, summary, &finished)?;
-                // Without runs, until they are over: killed before that, the run still tells what it is about.
-                folder.write_findings(findings)?;
-                Some(files)
+        let (mut assembly, over) =
+            Assembly::begin(self.scenario, self.options, self.folder, told)?;
+        match self.jobs {
+            0 | 1 => self.one_by_one(&mut assembly, over)?,
+            _ => self.side_by_side(&mut assembly, over)?,
+        }
+        assembly.finish()
+    }
+
+    fn one_by_one(&self, assembly: &mut Assembly<'_>, over: usize) -> Result<(), Error> {
+        for cell in &self.cells[over..] {
+            if let Some(arrived) = self.came_before(assembly, cell)? {
+                assembly.add(cell, arrived.outcome, arrived.own, false)?;
+                continue;
             }
-            None => None,
-        };
-        let over = finished.len();
-        for FinishedCell { summary: told, findings: drawn, .. } in finished {
-            summary.variants.push(told);
-            findings.runs.extend(drawn);
-        }
-        let mut latencies = LatenciesOverSeeds::default();
-        if let Some(folder) = folder.filter(|_| over > 0) {
-            latencies.recall(&folder.path(), summary, scenario.repeats)?;
-        }
-        let clock_mode = options.clock_mode;
-        let mut told = Instant::now();
-        let seeds = |variant| {
-            (0..scenario.repeats).map(move |repeat| (variant, scenario.seed.wrapping_add(repeat)))
-        };
-        let all = scenario.variants.iter().flat_map(seeds).enumerate();
-        for (number, (variant, seed)) in all.skip(over) {
-            let has_room = folder.is_some() && findings.runs.len() < MOST_RUNS;
-            let detail = has_room.then(|| Detail::of(all_runs(scenario), seed == scenario.seed));
-            let interrupt = options.interrupt.clone();
-            let one =
-                One { scenario, variant, seed, builder, clock_mode, folder, detail, interrupt };
-            info!(variant = variant.name, seed, "run begins");
-            let checkpoints = match &cells {
-                Some(cells) if !options.timing_only && clock_mode == ClockMode::Virtual => {
-                    let resume = match options.resume {
-                        true => cells.resume(number, variant.plan.task.clients)?,
-                        false => None,
-                    };
-                    Some((cells.folder(number), options.checkpoint, resume))
-                }
-                _ => None,
-            };
-            let resume = checkpoints.as_ref().and_then(|(.., resume)| resume.as_ref());
-            let replayed = resume.map_or(0, |resume| resume.checkpoint.position.rounds);
-            let context = RunContext::new(&variant.name, seed, &variant.plan.stop, replayed);
-            let observers = plugins.observers(&context);
-            let drawn = findings.runs.len();
-            let tell = (&mut *summary, &mut *findings, &mut latencies);
-            let result = one.run(&mut files, observers, checkpoints, tell);
-            one.log_end(&result, summary);
-            result?;
-            if one.interrupt.is_set() {
+            let interrupt = self.options.interrupt.clone();
+            let checkpoints = self.checkpoints(assembly, cell)?;
+            let files = assembly.take_files();
+            let helpers = self.helpers(self.options.threads);
+            let one = self.one(*cell, helpers, interrupt.clone());
+            let outcome = one.run(files, self.observers(cell, &checkpoints), checkpoints);
+            assembly.add(cell, outcome, None, interrupt.is_set())?;
+            if interrupt.is_set() {
                 break;
             }
-            if let (Some(cells), Some(files), Some(run)) =
-                (&mut cells, &mut files, summary.variants.last())
-            {
-                let findings = findings.runs.get(drawn);
-                cells.finish(number, run, findings, files)?;
-            }
-            // Killed in a later run, the folder still tells of those that are over; thousands of
-            // short ones need not be told one by one.
-            if let Some(folder) = folder
-                && (summary.variants.len() < 64 || told.elapsed() > Duration::from_secs(1))
-            {
-                folder.write_summary(summary)?;
-                told = Instant::now();
-            }
         }
-        let Some(mut files) = files else { return Ok(()) };
-        if let Some(cells) = &mut cells {
-            cells.flush(&files)?;
-        }
-        files.latencies.flush()?;
-        summary.files.rounds = Some(files.rounds.length().rows);
-        summary.files.clients = files.clients.as_ref().map(|clients| clients.length().rows);
-        Ok(files.finish()?)
-    }
-
-    /// Opens the files of the run, to go on after the cells that are over.
-    fn open_files(
-        &self,
-        folder: &RunFolder,
-        summary: &Summary,
-        finished: &[FinishedCell],
-    ) -> Result<Files, Error> {
-        let scenario = self.scenario;
-        // Killed at any moment from now on, the folder says that it is incomplete.
-        let mut known = summary.clone();
-        known.variants.extend(finished.iter().map(|cell| cell.summary.clone()));
-        folder.write_summary(&known)?;
-        // A run that goes on may find its files elsewhere.
-        folder.write("scenario.toml", scenario.resolved.as_bytes())?;
-        let all = scenario.variants.iter().map(|variant| variant.plan.task.clients).max();
-        let shown = |which| recorded(which, scenario.seed, all.unwrap_or(0));
-        let (path, timeline) = (&*folder.path(), folder.file("timeline.json.gz"));
-        let latencies = folder.file("latency.hlog");
-        let has_rows = scenario.record_clients != RecordClients::Off;
-        let has_timeline = scenario.record_timeline != RecordClients::Off;
-        // Made of a part of the run, they would stay as they are.
-        for exported in ["rounds.parquet", "clients.parquet"] {
-            let _ = std::fs::remove_file(folder.file(exported));
-        }
-        if let Some(FinishedCell { lengths, .. }) = finished.last() {
-            let (bytes, arrows) = lengths.timeline;
-            let place = (bytes, finished.len() as u64, arrows);
-            let shown = || shown(scenario.record_timeline);
-            return Ok(Files {
-                rounds: TableFile::resume(path, lengths.rounds)?,
-                clients: has_rows.then(|| TableFile::resume(path, lengths.clients)).transpose()?,
-                timeline: has_timeline
-                    .then(|| Timeline::resume(&timeline, shown(), place))
-                    .transpose()?,
-                latencies: LatencyLog::resume(&latencies, lengths.latencies)?,
-            });
-        }
-        let shown = || shown(scenario.record_timeline);
-        let files = Files {
-            clients: has_rows.then(|| TableFile::create(path)).transpose()?,
-            rounds: TableFile::create(path)?,
-            timeline: has_timeline.then(|| Timeline::create(&timeline, shown())).transpose()?,
-            latencies: LatencyLog::create(&latencies)?,
-        };
-        // Checkpoints and cells that are over rely on these files.
-        sync_folder(path).map_err(|source| FileError { path: path.to_owned(), source })?;
-        Ok(files)
-    }
-}
-
-/// The latencies of a variant over its seeds. Histograms are large, so there are those of one variant at a time.
-#[derive(Default)]
-pub(super) struct LatenciesOverSeeds {
-    variant: String,
-    phases: Phases,
-}
-
-impl LatenciesOverSeeds {
-    /// Adds a run that is in the summary already.
-    pub(super) fn add(&mut self, summary: &mut Summary, variant: &str, phases: &Phases) {
-        if self.variant != variant {
-            (self.variant, self.phases) = (variant.into(), Phases::default());
-        }
-        self.phases.merge(phases);
-        if let Some(first) = summary.variants.iter_mut().find(|run| run.name == variant) {
-            first.latency_over_seeds = Some(Latencies::of(&self.phases));
-        }
-    }
-
-    /// Adds the cells that were over before, from their file: they are shown together with the others.
-    pub(super) fn recall(
-        &mut self,
-        folder: &Path,
-        summary: &mut Summary,
-        repeats: u64,
-    ) -> Result<(), ReadError> {
-        let mut cell = 0;
-        let mut phases = Phases::default();
-        read_latencies(&folder.join("latency.hlog"), |run, phase, histogram| {
-            // The file has the cells in their order.
-            let is_its_own =
-                |told: &VariantSummary| run_name(&told.name, told.seed, repeats) == run;
-            if !summary.variants.get(cell).is_some_and(is_its_own) {
-                self.add_cell(summary, cell, std::mem::take(&mut phases));
-                cell += 1;
-            }
-            if let Some(told) = summary.variants.get(cell).filter(|told| is_its_own(told)) {
-                let longest = Span::from_nanos_f64(told.latency_seconds.get(phase).max * 1e9);
-                phases.add_histogram(phase, histogram, longest.unwrap_or_default());
-            }
-        })?;
-        self.add_cell(summary, cell, phases);
         Ok(())
     }
 
-    fn add_cell(&mut self, summary: &mut Summary, cell: usize, phases: Phases) {
-        if let Some(name) = summary.variants.get(cell).map(|told| told.name.clone()) {
-            self.add(summary, &name, &phases);
+    fn side_by_side(&self, assembly: &mut Assembly<'_>, over: usize) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            let (done, results) = channel();
+            let (mut next, mut turn) = (over, over);
+            let mut under_way = UnderWay::new();
+            let mut waiting = BTreeMap::<usize, Arrived>::new();
+            let mut trouble = None;
+            let mut ends = false;
+            loop {
+                while !ends && next < self.cells.len() && under_way.len() < self.jobs {
+                    let cell = &self.cells[next];
+                    match self.came_before(assembly, cell) {
+                        Ok(Some(arrived)) => drop(waiting.insert(next, arrived)),
+                        Ok(None) => {
+                            let threads = self.share(next, &under_way);
+                            match self.start(scope, assembly, (next, threads), &done) {
+                                Ok(interrupt) => {
+                                    drop(under_way.insert(next, (threads, interrupt)));
+                                }
+                                Err(error) => (trouble, ends) = (Some(error), true),
+                            }
+                        }
+                        Err(error) => (trouble, ends) = (Some(error), true),
+                    }
+                    next += 1;
+                }
+                while let Some(arrived) = waiting.remove(&turn)
+                    && trouble.is_none()
+                {
+                    let Arrived { outcome, own, interrupted, .. } = arrived;
+                    let cell = &self.cells[turn];
+                    if let Err(error) = assembly.add(cell, outcome, own, interrupted) {
+                        trouble = Some(error);
+                    }
+                    turn += 1;
+                }
+                if under_way.is_empty() && (ends || next == self.cells.len()) {
+                    return trouble.map_or(Ok(()), Err);
+                }
+                match results.recv_timeout(GLANCE) {
+                    Ok((place, Ok(arrived))) => {
+                        under_way.remove(&place);
+                        waiting.insert(place, arrived);
+                    }
+                    Ok((_, Err(panic))) => {
+                        end(&under_way, 0);
+                        resume_unwind(panic);
+                    }
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                }
+                // What comes after a cell that failed is not looked at any more.
+                let failed = waiting.iter().find(|(_, arrived)| arrived.outcome.trouble.is_some());
+                let last = match (self.options.interrupt.is_set() || trouble.is_some(), failed) {
+                    (true, _) => Some(0),
+                    (false, failed) => failed.map(|(place, _)| *place),
+                };
+                if let Some(last) = last {
+                    ends = true;
+                    end(&under_way, last);
+                }
+                if let Err(error) = self.keep_what_waits(assembly, &mut waiting) {
+                    tracing::warn!("cells that came to their end are not kept yet: {error}");
+                }
+            }
+        })
+    }
+
+    /// How many threads compute the cell at a place: cells that are still to come have their share, too.
+    fn share(&self, place: usize, under_way: &UnderWay) -> usize {
+        let used: usize = under_way.values().map(|(threads, _)| threads).sum();
+        let free = self.options.threads.saturating_sub(used);
+        let to_start = (self.jobs - under_way.len()).min(self.cells.len() - place);
+        (free / to_start.max(1)).max(1)
+    }
+
+    /// Begins a cell on a thread of its own; what ends it.
+    fn start<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        assembly: &Assembly<'_>,
+        (place, threads): (usize, usize),
+        done: &Sender<(usize, std::thread::Result<Arrived>)>,
+    ) -> Result<Interrupt, Error> {
+        let cell = self.cells[place];
+        let checkpoints = self.checkpoints(assembly, &cell)?;
+        let observers = self.observers(&cell, &checkpoints);
+        let interrupt = Interrupt::default();
+        let own = assembly.cells().map(|cells| cells.folder(cell.number));
+        let wanted = assembly.wanted().clone();
+        let one = self.one(cell, self.helpers(threads), interrupt.clone());
+        let (told, done) = (interrupt.clone(), done.clone());
+        let work = move || {
+            let begin = || match &own {
+                Some(own) => own.create_files(&wanted).map(Some),
+                None => Ok(None),
+            };
+            let mut outcome = match begin() {
+                Ok(files) => one.run(files, observers, checkpoints),
+                Err(error) => Outcome { told: None, files: None, trouble: Some(error.into()) },
+            };
+            let written = outcome.files.take().map(|mut files| files.lengths());
+            let own = match (own, written) {
+                (Some(folder), Some(Ok(written))) => Some(OwnFiles { folder, written }),
+                (_, Some(Err(error))) => {
+                    outcome.trouble.get_or_insert(error.into());
+                    None
+                }
+                _ => None,
+            };
+            let interrupted = told.is_set();
+            Arrived { outcome, own, interrupted, at: Instant::now(), is_kept: false }
+        };
+        let name = format!("cell-{}", cell.number);
+        let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+            let arrived = catch_unwind(AssertUnwindSafe(work));
+            let _ = done.send((place, arrived));
+        });
+        thread.map_err(|source| Error::Build {
+            variant: cell.variant.name.clone(),
+            source: source.into(),
+        })?;
+        Ok(interrupt)
+    }
+
+    /// Puts cells that have waited long for their turn on the disk: killed now, the run need not make them again.
+    fn keep_what_waits(
+        &self,
+        assembly: &Assembly<'_>,
+        waiting: &mut BTreeMap<usize, Arrived>,
+    ) -> Result<(), Error> {
+        let Some(cells) = assembly.cells() else { return Ok(()) };
+        for (place, arrived) in waiting.iter_mut() {
+            let Arrived { outcome, own: Some(own), interrupted: false, at, is_kept } = arrived
+            else {
+                continue;
+            };
+            if *is_kept || outcome.trouble.is_some() || at.elapsed() < PATIENCE {
+                continue;
+            }
+            if let Some(told) = &outcome.told {
+                let cell = FinishedCell {
+                    summary: told.summary.clone(),
+                    findings: told.findings.clone(),
+                    lengths: own.written,
+                };
+                cells.keep(self.cells[*place].number, &cell)?;
+                *is_kept = true;
+            }
         }
+        Ok(())
+    }
+
+    /// A cell that came to its end in an earlier process, before it was its turn.
+    fn came_before(
+        &self,
+        assembly: &Assembly<'_>,
+        cell: &Cell<'_>,
+    ) -> Result<Option<Arrived>, Error> {
+        let Some(cells) = assembly.cells().filter(|_| self.options.resume) else {
+            return Ok(None);
+        };
+        let Some(finished) = cells.kept(cell.number)? else { return Ok(None) };
+        let (folder, written) = (cells.folder(cell.number), finished.lengths);
+        let outcome = from_before(finished, &folder, self.scenario.repeats > 1)?;
+        let own = Some(OwnFiles { folder, written });
+        Ok(Some(Arrived { outcome, own, interrupted: false, at: Instant::now(), is_kept: true }))
+    }
+
+    fn one<'b>(&'b self, cell: Cell<'b>, helpers: usize, interrupt: Interrupt) -> One<'b> {
+        let count = cell_count(self.scenario);
+        let has_room = self.folder.is_some() && cell.number < MOST_RUNS;
+        let detail = has_room.then(|| Detail::of(count, cell.seed == self.scenario.seed));
+        let Whole { scenario, builder, folder, .. } = *self;
+        let clock_mode = self.options.clock_mode;
+        One { scenario, cell, builder, helpers, clock_mode, folder, detail, interrupt }
+    }
+
+    /// Threads beside the simulation's own, which computes too, except where time really passes: there it must not be
+    /// late for anything.
+    fn helpers(&self, threads: usize) -> usize {
+        match self.options.clock_mode {
+            ClockMode::Virtual => threads.saturating_sub(1),
+            ClockMode::Wall(_) => threads.max(1),
+        }
+    }
+
+    fn checkpoints(
+        &self,
+        assembly: &Assembly<'_>,
+        cell: &Cell<'_>,
+    ) -> Result<Option<CellCheckpoints>, Error> {
+        let Options { resume, timing_only, clock_mode, checkpoint, .. } = *self.options;
+        let Some(cells) = assembly.cells() else { return Ok(None) };
+        if timing_only || clock_mode != ClockMode::Virtual {
+            return Ok(None);
+        }
+        let resume = match resume {
+            true => cells.resume(cell.number, cell.variant.plan.task.clients)?,
+            false => None,
+        };
+        Ok(Some((cells.folder(cell.number), checkpoint, resume)))
+    }
+
+    fn observers(
+        &self,
+        cell: &Cell<'_>,
+        checkpoints: &Option<CellCheckpoints>,
+    ) -> Vec<Box<dyn Observer>> {
+        let resume = checkpoints.as_ref().and_then(|(.., resume)| resume.as_ref());
+        let replayed = resume.map_or(0, |resume| resume.checkpoint.position.rounds);
+        let plan = &cell.variant.plan;
+        let context = RunContext::new(&cell.variant.name, cell.seed, &plan.stop, replayed);
+        self.plugins.observers(&context)
     }
 }

@@ -1,16 +1,18 @@
 //! A row of `clients.csv`, read back.
 
+use super::cell_columns::CellColumns;
 use super::clients_csv::ClientsCsv;
 use super::header::{ColumnPlace, TableHeader, TableLine};
 use super::read_error::ReadError;
 use crate::clock::{SimTime, Span};
 use crate::record::{ClientRow, Leg, Outcome};
+use std::borrow::Cow;
 
 /// A participation, and the run that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientLine<'a> {
-    /// The name of the variant.
-    pub variant: &'a str,
+    /// The name of the variant; with a sweep, the label of the combination.
+    pub variant: Cow<'a, str>,
     /// The seed of the run.
     pub seed: u64,
     /// The name of the client's class.
@@ -22,8 +24,7 @@ pub struct ClientLine<'a> {
 
 /// Where the columns of `clients.csv` are in a file.
 pub struct ClientColumns {
-    variant: ColumnPlace<str>,
-    seed: ColumnPlace<u64>,
+    cell: CellColumns,
     round: ColumnPlace<u64>,
     client: ColumnPlace<u64>,
     class: ColumnPlace<str>,
@@ -42,8 +43,7 @@ impl ClientColumns {
     /// In a file with this header; an error if it lacks one of them.
     pub fn find(header: &TableHeader<ClientsCsv>) -> Result<Self, ReadError> {
         Ok(ClientColumns {
-            variant: header.find("variant")?,
-            seed: header.find("seed")?,
+            cell: CellColumns::find(header)?,
             round: header.find("round")?,
             client: header.find("client")?,
             class: header.find("class")?,
@@ -92,7 +92,7 @@ impl ClientColumns {
             superseded: Span::ZERO,
             raw_weight: 0.0,
         };
-        let (variant, seed) = (line.get(self.variant)?, line.get(self.seed)?);
+        let (variant, seed) = self.cell.read(line)?;
         Ok(ClientLine { variant, seed, class: line.get(self.class)?, row })
     }
 }
@@ -100,7 +100,7 @@ impl ClientColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_files::{RunKey, RunTable, WeightedRow};
+    use crate::run_files::{CellId, RunKey, RunTable, WeightedRow};
     use std::path::Path;
 
     const ROW: ClientRow = ClientRow {
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back_and_lines_that_make_no_sense_say_what_is_wrong() {
-        let mut header = TableHeader::new(Path::new("clients.csv"), &ClientsCsv::header());
+        let mut header = TableHeader::new(Path::new("clients.csv"), &ClientsCsv::header(&[]));
         let columns = ClientColumns::find(&header).unwrap();
         let mut written = Vec::new();
         let row = WeightedRow { row: &ROW, class: "phone", weight: 0.0 };
-        ClientsCsv::write_row(&mut written, &RunKey::new("a", 7), &row);
+        ClientsCsv::write_row(&mut written, &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }), &row);
         let good = String::from_utf8(written).unwrap().trim_end().to_string();
         let mut read = |text: &str| {
             let line = header.line(text, None).map_err(|error| error.to_string())?;

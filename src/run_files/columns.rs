@@ -1,6 +1,8 @@
 //! The columns of a table, and how a row is written.
 
+use super::cell_columns::RunKey;
 use crate::clock::SimTime;
+use crate::sweep::SweptKey;
 
 /// What the cells of a column contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,22 +43,11 @@ pub struct TableColumn {
     pub meaning: &'static str,
 }
 
-/// The first columns of every table: the run that a row belongs to.
+/// The first columns of every table: the run that a row belongs to. With a sweep, a column for every swept key follows.
 pub const RUN_COLUMNS: [TableColumn; 2] = [
     TableColumn { name: "variant", kind: ColumnKind::Text, meaning: "name of the variant" },
     TableColumn { name: "seed", kind: ColumnKind::Integer, meaning: "seed of the run" },
 ];
-
-/// The cells of [`RUN_COLUMNS`] as text, formatted once for all rows of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunKey(String);
-
-impl RunKey {
-    /// Of a variant with a seed.
-    pub fn new(variant: &str, seed: u64) -> Self {
-        RunKey(format!("{variant},{seed},"))
-    }
-}
 
 /// How the value of a cell is taken from a row of the table `T`.
 pub(super) type Get<T, V> = for<'r, 'a> fn(&'r <T as RunTable>::Row<'a>) -> V;
@@ -116,7 +107,7 @@ pub trait RunTable: Sized + 'static {
     const FILE: &'static str;
     /// What a row is written from.
     type Row<'a>;
-    /// The columns after [`RUN_COLUMNS`], in the order of the file.
+    /// The columns after [`RUN_COLUMNS`] and swept keys, in the order of the file.
     const WRITTEN: &'static [WrittenColumn<Self>];
 
     /// Every column, in the order of the file.
@@ -129,10 +120,12 @@ pub trait RunTable: Sized + 'static {
         Self::columns().find(|column| column.name == name)
     }
 
-    /// The first line of the file, without its end.
-    fn header() -> String {
-        let names: Vec<&str> = Self::columns().map(|column| column.name).collect();
-        names.join(",")
+    /// The first line of the file, without its end, in a run in which these keys are swept.
+    fn header(swept: &[SweptKey]) -> String {
+        let first = RUN_COLUMNS.iter().map(|column| column.name);
+        let written = Self::WRITTEN.iter().map(|written| written.column.name);
+        let swept = swept.iter().map(|swept| swept.key.as_str());
+        first.chain(swept).chain(written).collect::<Vec<&str>>().join(",")
     }
 
     /// Appends a row with its line end.

@@ -1,8 +1,11 @@
 //! Reads the lines of a table by the names in its header.
 
-use super::columns::{ColumnKind, RunTable, TableColumn};
+use super::cell_columns::{is_swept, kind_of};
+use super::columns::{ColumnKind, RunTable};
 use super::read_error::ReadError;
 use crate::clock::SimTime;
+use crate::sweep::SweptKey;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct TableHeader<T> {
     path: PathBuf,
     names: Vec<String>,
+    /// What swept keys hold, where that is known.
+    kinds: BTreeMap<String, ColumnKind>,
     /// Where the cells of the line that is being read end.
     ends: Vec<usize>,
     table: PhantomData<T>,
@@ -52,7 +57,23 @@ impl<T: RunTable> TableHeader<T> {
     /// Of the file at `path`, whose first line is `line`.
     pub fn new(path: &Path, line: &str) -> Self {
         let names = line.split(',').map(str::to_string).collect();
-        TableHeader { path: path.to_owned(), names, ends: Vec::new(), table: PhantomData }
+        let (path, ends, kinds) = (path.to_owned(), Vec::new(), BTreeMap::new());
+        TableHeader { path, names, kinds, ends, table: PhantomData }
+    }
+
+    /// With these keys swept.
+    pub(super) fn with_swept(mut self, swept: &[SweptKey]) -> Self {
+        let kind = |swept: &SweptKey| (swept.key.clone(), kind_of(&swept.values));
+        self.kinds = swept.iter().map(kind).collect();
+        self
+    }
+
+    /// The columns of swept keys: their numbers in the file, and the keys.
+    pub fn swept(&self) -> impl Iterator<Item = (usize, &str)> {
+        let names = self.names.iter().map(String::as_str).enumerate();
+        names.filter(|(_, name)| {
+            T::column(name).is_none() && (self.kinds.contains_key(*name) || is_swept(name))
+        })
     }
 
     /// The file.
@@ -60,9 +81,13 @@ impl<T: RunTable> TableHeader<T> {
         &self.path
     }
 
-    /// Every column of the file: its name and, if this version knows it, its description.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, Option<&'static TableColumn>)> {
-        self.names.iter().map(|name| (name.as_str(), T::column(name)))
+    /// Every column of the file: its name and what it holds. One that only another version knows is text.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, ColumnKind)> {
+        let kind = |name: &str| {
+            let known = T::column(name).map(|column| column.kind);
+            known.or(self.kinds.get(name).copied()).unwrap_or(ColumnKind::Text)
+        };
+        self.names.iter().map(move |name| (name.as_str(), kind(name)))
     }
 
     /// Where the column `name` of the table is in this file.

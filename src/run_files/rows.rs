@@ -1,7 +1,9 @@
 //! The rows of a table in a run's folder, read from the first to the last.
 
+use super::cell_columns::CellColumns;
 use super::columns::RunTable;
-use super::header::{ColumnPlace, TableHeader, TableLine};
+use super::header::{TableHeader, TableLine};
+use crate::sweep::SweptKey;
 use super::read_error::{ReadError, expect_file};
 use super::summary_json::Summary;
 use std::fs::File;
@@ -25,7 +27,16 @@ impl<T: RunTable> TableRows<T> {
     /// Opens the table in a run's folder and reads its header. Reading it to its end is an error if it has not the
     /// rows that `summary.json` says.
     pub fn open(folder: &Path) -> Result<Self, ReadError> {
-        let expected = Summary::read(folder)?.rows_of::<T>();
+        let summary = Summary::read(folder)?;
+        TableRows::open_as_part(folder, &summary.swept, summary.rows_of::<T>())
+    }
+
+    /// The same in a folder that has no summary of its own, of a run in which these keys are swept.
+    pub fn open_as_part(
+        folder: &Path,
+        swept: &[SweptKey],
+        expected: Option<u64>,
+    ) -> Result<Self, ReadError> {
         expect_file(&folder.join(T::FILE))?;
         let file = File::open(folder.join(T::FILE)).map_err(ReadError::of(folder, T::FILE))?;
         let path = folder.join(T::FILE);
@@ -33,7 +44,8 @@ impl<T: RunTable> TableRows<T> {
         let header = TableHeader::new(&path, "");
         let mut rows = TableRows { header, lines, line: Vec::new(), number: 0, expected };
         rows.read()?;
-        rows.header = TableHeader::new(&path, &String::from_utf8_lossy(&rows.line));
+        let header = TableHeader::new(&path, &String::from_utf8_lossy(&rows.line));
+        rows.header = header.with_swept(swept);
         Ok(rows)
     }
 
@@ -108,16 +120,15 @@ impl<T: RunTable> TableRows<T> {
 pub struct RowsOfRun<'a, T> {
     rows: TableRows<T>,
     run: (&'a str, u64),
-    variant: ColumnPlace<str>,
-    seed: ColumnPlace<u64>,
+    cell: CellColumns,
 }
 
 impl<'a, T: RunTable> RowsOfRun<'a, T> {
-    /// Opens the table in a run's folder for the rows of a variant with a seed.
+    /// Opens the table in a run's folder for the rows of a combination, by its label, with a seed.
     pub fn open(folder: &Path, run: (&'a str, u64)) -> Result<Self, ReadError> {
         let rows = TableRows::open(folder)?;
-        let (variant, seed) = (rows.header().find("variant")?, rows.header().find("seed")?);
-        Ok(RowsOfRun { rows, run, variant, seed })
+        let cell = CellColumns::find(rows.header())?;
+        Ok(RowsOfRun { rows, run, cell })
     }
 
     /// The columns of the table.
@@ -131,7 +142,8 @@ impl<'a, T: RunTable> RowsOfRun<'a, T> {
         mut take: impl FnMut(&TableLine<'_, '_, T>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         while let Some(line) = self.rows.next_row()? {
-            if (line.get(self.variant)?, line.get(self.seed)?) == self.run {
+            let (name, seed) = self.cell.read(&line)?;
+            if (&*name, seed) == self.run {
                 take(&line)?;
             }
         }

@@ -18,12 +18,13 @@ mod parts;
 pub use one_run::VariantSummary;
 pub use over_seeds::{OverSeeds, Spread};
 pub use parts::{
-    Diverged, ExpectResult, FilesSummary, Legs, Losses, RestSummary, ScheduleSummary,
+    Bytes, Diverged, ExpectResult, FilesSummary, Legs, Losses, PartOfRun, RestSummary, ScheduleSummary,
     TargetReached, TauSummary, TheorySummary, Throughput, Waited,
 };
 
 use super::read_error::{ReadError, read_file};
 use crate::run_files::{ClientsCsv, RoundsCsv, RunTable};
+use crate::sweep::SweptKey;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,9 +63,16 @@ pub struct Summary {
     /// once they are all written.
     #[serde(default)]
     pub files: FilesSummary,
-    /// An entry per variant and seed, see below.
+    /// With a sweep: an entry per swept key, with the whole `key`, the `label` that stands for it in names, and its
+    /// `values`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub swept: Vec<SweptKey>,
+    /// With `--part`: its `number`, `of` how many, and the numbers of its `cells`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartOfRun>,
+    /// An entry per variant and seed, see below; with a sweep, per variant, combination of swept values, and seed.
     pub variants: Vec<VariantSummary>,
-    /// An entry per variant: `name`, number of `seeds`, and `mean` and standard deviation `std` over the
+    /// An entry per variant, with a sweep per combination (then with `variant` and `swept`): `name`, number of `seeds`, and `mean` and standard deviation `std` over the
     /// seeds of every one of its `metrics`, of `rounds`, `virtual_seconds`, `chi2`, `missing_mass` and
     /// `waste`.
     #[serde(default)]

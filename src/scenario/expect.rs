@@ -50,18 +50,27 @@ pub(super) fn read(
 ) -> Result<Vec<Expect>, ScenarioError> {
     match root.get("expect") {
         Some(list) => {
-            list.array("[[expect]]")?.iter().map(|node| read_one(node, variants, repeats)).collect()
+            let read = |node| read_one(node, variants, repeats);
+            let read = list.array("[[expect]]")?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            Ok(read.concat())
         }
         None => Ok(Vec::new()),
     }
 }
 
-fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, ScenarioError> {
+/// One `[[expect]]`; with a sweep it holds for every combination of the variants that it names.
+fn read_one(
+    node: &Node,
+    variants: &[Variant],
+    repeats: u64,
+) -> Result<Vec<Expect>, ScenarioError> {
+    let combinations = variants.iter().filter(|v| v.variant == variants[0].variant).count();
+
     let mut section = Section::open("expect", node)?;
     let that = section.require("that", "what is compared, such as \"train_loss\"")?;
     let (of, over) = match section.get("of") {
         Some(node) => (find(node, variants)?, Over::Seeds),
-        None if variants.len() == 1 => (0, Over::Seeds),
+        None if variants.len() == combinations => (0, Over::Seeds),
         None if matches!(that.value, Raw::Table(_)) => (0, Over::AllRuns),
         None => {
             let error = section.at.error("missing key `of` in [[expect]]");
@@ -115,17 +124,25 @@ fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Expect, S
         Over::Seeds => repeats,
         Over::AllRuns => repeats * variants.len() as u64,
     };
-    let subject = read_subject(that, &variants[of], over, runs)?;
-    // A comparison needs the same quantity on both sides.
-    let others = match (bound.of, over) {
-        (Reference::Variant(other), _) => &variants[other..=other],
-        (_, Over::AllRuns) => variants,
-        _ => &[],
-    };
-    for other in others {
-        read_subject(that, other, over, runs)?;
+    let mut expects = Vec::new();
+    for index in 0..if over == Over::AllRuns { 1 } else { combinations } {
+        let subject = read_subject(that, &variants[of + index], over, runs)?;
+        // A comparison needs the same quantity on both sides, of the same values.
+        let (others, reference) = match (bound.of, over) {
+            (Reference::Variant(other), _) => {
+                let other = other + index;
+                (&variants[other..=other], Reference::Variant(other))
+            }
+            (number, Over::AllRuns) => (variants, number),
+            (number, _) => (&[][..], number),
+        };
+        for other in others {
+            read_subject(that, other, over, runs)?;
+        }
+        let bound = ExpectBound { of: reference, ..bound };
+        expects.push(Expect { that: subject, of: of + index, bound });
     }
-    Ok(Expect { that: subject, of, bound })
+    Ok(expects)
 }
 
 fn read_subject(
@@ -175,13 +192,15 @@ fn read_quantity(node: &Node, variant: &Variant) -> Result<Quantity, ScenarioErr
 
 fn find(node: &Node, variants: &[Variant]) -> Result<usize, ScenarioError> {
     let name = node.text()?;
-    variants.iter().position(|variant| variant.name == name).ok_or_else(|| {
+    variants.iter().position(|variant| variant.variant == name).ok_or_else(|| {
         let error = node.at.error(format!("there is no variant `{}`", short(name)));
         let error = error.expected(format_args!("one of: {}", names(variants)));
-        error.meant(nearest(name, variants.iter().map(|variant| variant.name.as_str())))
+        error.meant(nearest(name, variants.iter().map(|variant| variant.variant.as_str())))
     })
 }
 
 fn names(variants: &[Variant]) -> String {
-    variants.iter().map(|variant| variant.name.as_str()).collect::<Vec<_>>().join(", ")
+    let mut names: Vec<&str> = variants.iter().map(|variant| variant.variant.as_str()).collect();
+    names.dedup();
+    names.join(", ")
 }

@@ -5,6 +5,7 @@ use crate::device::{EventConfig, FleetConfig};
 use crate::metric::Metric;
 use crate::plugins::ChosenPlugins;
 use crate::policy::{ClientConfig, ServerConfig, Stop};
+use crate::sweep::{Swept, SweptKey};
 use std::path::PathBuf;
 
 /// A whole scenario file, overrides applied, every choice made.
@@ -19,7 +20,10 @@ pub struct Scenario {
     pub seed: u64,
     /// `repeats`: every variant is run with seed, seed+1, ….
     pub repeats: u64,
-    /// At least one; a scenario without `[[variant]]` has one, named after its weighting.
+    /// What is swept.
+    pub sweep: Vec<SweptKey>,
+    /// At least one; a scenario without `[[variant]]` has one, named after its weighting. With a sweep, every variant
+    /// with every combination of values, in the order of the variants.
     pub variants: Vec<Variant>,
     /// `[record] clients`.
     pub record_clients: RecordClients,
@@ -37,12 +41,16 @@ pub struct Scenario {
     pub warnings: Vec<String>,
 }
 
-/// One variant: the scenario with its own overrides.
+/// One variant: the scenario with its own overrides and, with a sweep, a combination of values.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Variant {
-    /// Shown in tables and files.
+    /// The label of the combination, shown in tables; without a sweep the name of the variant.
     pub name: String,
+    /// The name of the variant.
+    pub variant: String,
+    /// The values of swept keys.
+    pub swept: Swept,
     /// What is run.
     pub plan: Plan,
 }

@@ -6,6 +6,7 @@ use super::event::{self, Stage};
 use super::plan::{Plan, Scenario, Variant};
 use super::replay::TraceStores;
 use super::section::Section;
+use super::sweep::{Combination, Sweep};
 use super::task::{Desk, Shelf};
 use super::tree::{Node, Raw};
 use super::{client, expect, fleet, plugin, resolved, rules, scheme, server, stop, task};
@@ -41,7 +42,9 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
         seeds,
         warnings: Vec::new(),
     };
-    let variants = read_variants(&mut root, tree, &mut context)?;
+    root.get("sweep");
+    let sweep = Sweep::read(tree)?;
+    let variants = read_variants(&mut root, tree, &sweep, &mut context)?;
     let (record_clients, record_timeline) = expect::read_record(&mut root)?;
     let expects = expect::read(&mut root, &variants, repeats)?;
     let resolved = resolved::write(tree, seed);
@@ -51,6 +54,7 @@ pub(super) fn read(tree: &Node, plugins: &Plugins) -> Result<Scenario, ScenarioE
         description,
         seed,
         repeats,
+        sweep: sweep.keys(),
         variants,
         record_clients,
         record_timeline,
@@ -73,17 +77,11 @@ fn read_description(node: &Node) -> Result<String, ScenarioError> {
 fn read_variants(
     root: &mut Section<'_>,
     tree: &Node,
+    sweep: &Sweep,
     context: &mut ReadContext<'_>,
 ) -> Result<Vec<Variant>, ScenarioError> {
     let Some(list) = root.get("variant") else {
-        let plan = read_plan(tree, context)?;
-        let name = match plan.server.rule.weighting {
-            WeightingConfig::FedNova => "fednova",
-            WeightingConfig::FedAvg => "fedavg",
-            WeightingConfig::Uniform => "uniform",
-            WeightingConfig::Plugin => "plugin",
-        };
-        return Ok(vec![Variant { name: name.into(), plan }]);
+        return read_combinations(None, tree, sweep, context);
     };
     let nodes = list.array("[[variant]]")?;
     if nodes.is_empty() {
@@ -91,23 +89,25 @@ fn read_variants(
     }
     let mut variants = Vec::<Variant>::new();
     for node in nodes {
-        let variant = read_variant(node, tree, context)?;
-        if variants.iter().any(|other| other.name == variant.name) {
-            let error = node
-                .place("name")
-                .error(format!("there are two variants named \"{}\"", variant.name));
+        let combinations = read_variant(node, tree, sweep, context)?;
+        let name = &combinations[0].variant;
+        if variants.iter().any(|other| other.variant == *name) {
+            let error =
+                node.place("name").error(format!("there are two variants named \"{name}\""));
             return Err(error.expected("a different name for every variant"));
         }
-        variants.push(variant);
+        variants.extend(combinations);
     }
     Ok(variants)
 }
 
+/// A variant with every combination of swept values.
 fn read_variant(
     node: &Node,
     tree: &Node,
+    sweep: &Sweep,
     context: &mut ReadContext<'_>,
-) -> Result<Variant, ScenarioError> {
+) -> Result<Vec<Variant>, ScenarioError> {
     let mut section = Section::open("variant", node)?;
     let name = section.require("name", "shown in tables and files")?.identifier("variant")?;
     let set = match section.get("set") {
@@ -120,6 +120,7 @@ fn read_variant(
     };
     section.finish("here")?;
     set.iter().try_for_each(may_vary)?;
+    sweep.leaves_alone(&set, &format!("variant `{name}`"))?;
     let in_variant = |error: ScenarioError| match set.is_empty() {
         true => error,
         false => error.note(format_args!("in variant `{name}`")),
@@ -127,11 +128,54 @@ fn read_variant(
     let mut own = tree.clone();
     assign::apply(&mut own, &set)?;
     let known = context.warnings.len();
-    let plan = read_plan(&own, context).map_err(in_variant)?;
+    let variants = read_combinations(Some(&name), &own, sweep, context).map_err(in_variant)?;
     for (_, warning) in &mut context.warnings[known..] {
         *warning = in_variant(warning.clone());
     }
-    Ok(Variant { name, plan })
+    Ok(variants)
+}
+
+/// The plan of a tree with every combination of swept values; there is one if nothing is swept.
+fn read_combinations(
+    name: Option<&str>,
+    tree: &Node,
+    sweep: &Sweep,
+    context: &mut ReadContext<'_>,
+) -> Result<Vec<Variant>, ScenarioError> {
+    let mut variants = Vec::<Variant>::new();
+    for Combination { assignments, swept } in sweep.combinations() {
+        let combined;
+        let own = match sweep.is_empty() {
+            true => tree,
+            false => {
+                let mut changed = tree.clone();
+                assign::apply(&mut changed, &assignments)?;
+                combined = changed;
+                &combined
+            }
+        };
+        let in_sweep = |error: ScenarioError| match sweep.is_empty() {
+            true => error,
+            false => error.note(format_args!("in the sweep, with{}", swept.label(""))),
+        };
+        let known = context.warnings.len();
+        let plan = read_plan(own, context).map_err(in_sweep)?;
+        for (_, warning) in &mut context.warnings[known..] {
+            *warning = in_sweep(warning.clone());
+        }
+        let variant = name.or(variants.first().map(|first| first.variant.as_str()));
+        let variant = match (variant, plan.server.rule.weighting) {
+            (Some(name), _) => name,
+            (None, _) if sweep.decides("server.weighting") => "run",
+            (None, WeightingConfig::FedNova) => "fednova",
+            (None, WeightingConfig::FedAvg) => "fedavg",
+            (None, WeightingConfig::Uniform) => "uniform",
+            (None, WeightingConfig::Plugin) => "plugin",
+        };
+        let (name, variant) = (swept.label(variant), variant.to_string());
+        variants.push(Variant { name, variant, swept, plan });
+    }
+    Ok(variants)
 }
 
 /// Variants are compared in one run, on the same seeds, and written to the same files.
@@ -140,7 +184,8 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
         return Ok(());
     };
     match first.name.as_str() {
-        name @ ("name" | "description" | "seed" | "repeats" | "record" | "expect" | "variant") => {
+        name @ ("name" | "description" | "seed" | "repeats" | "record" | "expect" | "variant"
+        | "sweep") => {
             Err(first
                 .at
                 .error(format!("a variant cannot change `{name}`"))

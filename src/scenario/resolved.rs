@@ -63,7 +63,14 @@ pub(super) fn write(root: &Node, seed: u64) -> String {
         out.push_str(&format!("seed = {seed}\n"));
     }
     for entry in &table.entries {
-        section(&mut out, &key(&entry.key), &entry.node);
+        match &entry.node.value {
+            // Its lists are values, also where they are lists of tables.
+            Raw::Table(swept) if entry.key == "sweep" => {
+                out.push_str("\n[sweep]\n");
+                swept.entries.iter().for_each(|own| pair(&mut out, &key(&own.key), &own.node));
+            }
+            _ => section(&mut out, &key(&entry.key), &entry.node),
+        }
     }
     out
 }
@@ -118,7 +125,7 @@ fn pair(out: &mut String, path: &str, node: &Node) {
     }
 }
 
-fn inline(node: &Node) -> String {
+pub(super) fn inline(node: &Node) -> String {
     match &node.value {
         Raw::String(text) => Value::from(text.as_str()).to_string(),
         Raw::Integer(number) => number.to_string(),

@@ -6,14 +6,15 @@
 use crate::clock::SimTime;
 use crate::metric::{Metric, Metrics};
 use crate::run_files::{
-    ClientColumns, ClientLine, ClientsCsv, ColumnPlace, ReadError, RoundsCsv, TableHeader,
+    CellColumns, ClientColumns, ClientLine, ClientsCsv, ColumnPlace, ReadError, RoundsCsv, TableHeader,
 };
+use std::borrow::Cow;
 
 /// An aggregation.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub(super) struct RoundLine<'a> {
-    pub variant: &'a str,
+    pub variant: Cow<'a, str>,
     pub seed: u64,
     pub round: u64,
     pub seconds: f64,
@@ -28,8 +29,7 @@ pub(super) struct RoundLine<'a> {
 /// Reads the rows of `rounds.csv`.
 pub(super) struct RoundReader {
     header: TableHeader<RoundsCsv>,
-    variant: ColumnPlace<str>,
-    seed: ColumnPlace<u64>,
+    cell: CellColumns,
     round: ColumnPlace<u64>,
     closed: ColumnPlace<SimTime>,
     asked: ColumnPlace<u64>,
@@ -45,8 +45,7 @@ impl RoundReader {
     pub(super) fn new(header: TableHeader<RoundsCsv>) -> Result<Self, ReadError> {
         let metric = |metric: Metric| Ok((metric, header.find(metric.name())?));
         Ok(RoundReader {
-            variant: header.find("variant")?,
-            seed: header.find("seed")?,
+            cell: CellColumns::find(&header)?,
             round: header.find("round")?,
             closed: header.find("virtual_seconds")?,
             asked: header.find("asked")?,
@@ -68,9 +67,10 @@ impl RoundReader {
                 metrics.set(*metric, value);
             }
         }
+        let (variant, seed) = self.cell.read(&line)?;
         Ok(RoundLine {
-            variant: line.get(self.variant)?,
-            seed: line.get(self.seed)?,
+            variant,
+            seed,
             round: line.get(self.round)?,
             seconds: line.get(self.closed)?.seconds(),
             asked: line.get(self.asked)?,
@@ -113,7 +113,7 @@ mod tests {
         let header = |line: &str| TableHeader::new(Path::new("rounds.csv"), line);
         let mut reader = RoundReader::new(header(names)).unwrap();
         let row = reader.read("9,0.1,a,7,3,1.5,10,8,4.0,0.25,NaN,,0.5,,").unwrap();
-        assert_eq!((row.variant, row.seed, row.round, row.seconds), ("a", 7, 3, 1.5));
+        assert_eq!((&*row.variant, row.seed, row.round, row.seconds), ("a", 7, 3, 1.5));
         assert_eq!((row.asked, row.arrived, row.waited), (10, 8, 0.1));
         assert_eq!(row.metrics.get(Metric::TestAccuracy), Some(0.5));
         assert!(row.metrics.get(Metric::TrainLoss).unwrap().is_nan(), "measured, and not finite");

@@ -55,14 +55,14 @@ impl State {
     /// An aggregation.
     pub(super) fn close(&mut self, line: &RoundLine<'_>) {
         self.rows[0] += 1;
-        let run = self.find(line.variant, line.seed);
+        let run = self.find(&line.variant, line.seed);
         self.runs[run].close(line);
     }
 
     /// A participation.
     pub(super) fn take_part(&mut self, line: &ClientLine<'_>) {
         self.rows[1] += 1;
-        let run = self.find(line.variant, line.seed);
+        let run = self.find(&line.variant, line.seed);
         if let Some(last) = self.last_client.replace(run)
             && last != run
         {

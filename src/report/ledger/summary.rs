@@ -5,7 +5,7 @@ use super::used::Used;
 use crate::metric::Metric;
 use crate::record::{OUTCOMES, StopReason};
 use crate::run_files::{
-    Diverged, Latencies, Losses, Phases, Status, TauSummary, TheorySummary, Throughput,
+    Bytes, Diverged, Latencies, Losses, Phases, Status, TauSummary, TheorySummary, Throughput,
     VariantSummary,
 };
 use std::time::Duration;
@@ -30,8 +30,14 @@ impl Ledger {
         }
         let (lost, kept) = (lost as f64, kept as f64);
         let told = VariantSummary {
-            name: self.name.clone(),
-            seed: self.seed,
+            name: self.cell.name.clone(),
+            variant: match self.cell.swept.is_empty() {
+                true => String::new(),
+                false => self.cell.variant.clone(),
+            },
+            swept: self.cell.swept.clone(),
+            cell: self.cell.cell,
+            seed: self.cell.seed,
             status: match stopped {
                 None => Status::Incomplete,
                 Some(StopReason::Diverged(_)) => Status::Diverged,
@@ -67,6 +73,7 @@ impl Ledger {
             losses,
             waited: self.waited,
             time: self.classes.iter().cloned().zip(self.accounts.iter().copied()).collect(),
+            bytes: self.bytes(),
             waste: if lost > 0.0 { lost / (lost + kept) } else { 0.0 },
             throughput: Throughput {
                 wall_seconds: wall.as_secs_f64(),
@@ -80,6 +87,18 @@ impl Ledger {
             model_digest,
         };
         (told, phases)
+    }
+
+    /// What travelled; for an update that was used, once in each direction.
+    fn bytes(&self) -> Bytes {
+        let [downloads, uploads] = self.travelled;
+        let [down, up] = [downloads * self.payload.down, uploads * self.payload.up];
+        Bytes {
+            up,
+            down,
+            up_wasted: (uploads - self.used.count) * self.payload.up,
+            down_wasted: (downloads - self.used.count) * self.payload.down,
+        }
     }
 
     /// What Theorem 2 makes of what was measured.

@@ -2,12 +2,14 @@
 
 use super::by_name;
 use super::parts::{
-    Diverged, Losses, ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput, Waited,
+    Bytes, Diverged, Losses, ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput, Waited,
 };
 use super::{Status, nan_if_null};
 use crate::metric::Metrics;
 use crate::record::{Account, OUTCOMES};
+use crate::run_files::cell_columns::CellId;
 use crate::run_files::latency::Latencies;
+use crate::sweep::Swept;
 use serde::{Deserialize, Serialize};
 
 /// One run.
@@ -15,8 +17,17 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 #[non_exhaustive]
 pub struct VariantSummary {
-    /// Name of the variant.
+    /// Name of the variant; with a sweep, the label of the combination, such as `fednova deadline=5s`.
     pub name: String,
+    /// With a sweep: the name of the variant.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// With a sweep: the value of every swept key.
+    #[serde(skip_serializing_if = "Swept::is_empty")]
+    pub swept: Swept,
+    /// With a sweep: the number of the run, from 0, in the names of files such as `model-fednova-7.safetensors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u64>,
     /// Seed of the run.
     pub seed: u64,
     /// `complete`, `diverged`, `interrupted`, or `incomplete` if the run failed.
@@ -86,6 +97,9 @@ pub struct VariantSummary {
     /// asked), `offline_seconds`; together the clients of the class times the length of the run.
     #[serde(with = "by_name::device_time")]
     pub time: Vec<(String, Account)>,
+    /// Bytes of models that clients received (`down`) and of updates that they sent (`up`), as compressed, of transfers
+    /// that came to their end; `down_wasted` and `up_wasted` are those of participations whose update was not used.
+    pub bytes: Bytes,
     /// Share of the computing time of clients that arrived or were lost that was not used.
     #[serde(deserialize_with = "nan_if_null")]
     pub waste: f64,
@@ -100,6 +114,23 @@ pub struct VariantSummary {
 }
 
 impl VariantSummary {
+    /// How its files name it, in a run with several seeds or not.
+    pub fn id(&self, several_seeds: bool) -> CellId {
+        CellId {
+            name: self.name.clone(),
+            variant: self.variant().into(),
+            swept: self.swept.clone(),
+            seed: self.seed,
+            cell: self.cell,
+            several_seeds,
+        }
+    }
+
+    /// The name of its variant, without swept values.
+    pub fn variant(&self) -> &str {
+        if self.variant.is_empty() { &self.name } else { &self.variant }
+    }
+
     /// Whether it came to its end; not so if it was interrupted, was killed, failed or goes on.
     pub fn is_over(&self) -> bool {
         matches!(self.status, Status::Complete | Status::Diverged)

@@ -2,15 +2,22 @@
 
 use super::{VariantSummary, nan_if_null};
 use crate::metric::Metric;
+use crate::sweep::Swept;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A variant over all its seeds.
+/// A variant, with a sweep a combination, over all its seeds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
 pub struct OverSeeds {
     pub name: String,
+    /// With a sweep: the name of the variant.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// With a sweep: the value of every swept key.
+    #[serde(skip_serializing_if = "Swept::is_empty")]
+    pub swept: Swept,
     pub seeds: usize,
     /// By name of the metric.
     pub metrics: BTreeMap<String, Spread>,
@@ -68,6 +75,8 @@ impl OverSeeds {
         };
         OverSeeds {
             name: runs[0].name.clone(),
+            variant: runs[0].variant.clone(),
+            swept: runs[0].swept.clone(),
             seeds: runs.len(),
             metrics: Metric::ALL.into_iter().filter_map(metric).collect(),
             rounds: spread(&|run| run.rounds as f64),

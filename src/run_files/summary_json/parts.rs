@@ -157,6 +157,28 @@ pub struct RestSummary {
     pub on_average: bool,
 }
 
+/// Bytes that travelled, of transfers that came to their end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Bytes {
+    pub up: u64,
+    pub down: u64,
+    pub up_wasted: u64,
+    pub down_wasted: u64,
+}
+
+/// Which cells of a scenario a part of its run has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct PartOfRun {
+    pub number: u64,
+    pub of: u64,
+    /// Numbers of its cells, from 0.
+    pub cells: Vec<u64>,
+}
+
 /// How fast this machine was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

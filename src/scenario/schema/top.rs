@@ -32,6 +32,12 @@ const FILE: &[Key] = &[
     ),
     key("event", "`[[event]]`", Toml("[]"), "what happens during the run"),
     key("variant", "`[[variant]]`", Words("one, named after its weighting"), "what is compared"),
+    key(
+        "sweep",
+        "`[sweep]`: keys with lists of values, such as `client.lr = [0.01, 0.02]`",
+        Words("nothing is swept"),
+        "every combination of the values is run, with every variant and seed",
+    ),
     key("record", "`[record]`", Words("all defaults"), "what is written down"),
     key("expect", "`[[expect]]`", Toml("[]"), "what must come out"),
 ];
