@@ -7,6 +7,7 @@ mod compare;
 mod data;
 mod export;
 mod list;
+mod merge;
 mod new;
 mod report;
 mod trace;
@@ -72,6 +73,7 @@ pub fn main_with(arguments: Arguments, plugins: &Plugins) -> ExitCode {
         Command::Run(run) => run_scenario(run, arguments.quiet, plugins),
         Command::Check(check) => check_scenario(check, plugins),
         Command::Theory(theory) => predict(theory, plugins),
+        Command::Merge(arguments) => merge::merge_runs(arguments, plugins),
         Command::Report(arguments) => report::report(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Export(arguments) => export::export(arguments),

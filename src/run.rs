@@ -13,6 +13,7 @@ mod first_round;
 mod inputs;
 mod jobs;
 mod latencies;
+mod merge;
 mod one;
 mod part;
 mod preflight;
@@ -32,6 +33,7 @@ pub use constants::{Assumptions, KnownConstants};
 pub use estimate::{Estimate, estimate};
 pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
+pub use merge::{MergeError, merge};
 pub use part::Part;
 pub use preflight::{check_device, preflight};
 pub use recording::{RecordError, Recorded, RunSelector, record};
@@ -341,5 +343,6 @@ fn flags(options: &Options) -> String {
         ClockMode::Virtual => String::new(),
         ClockMode::Wall(speedup) => format!(" --clock wall --speedup {speedup}"),
     };
-    format!("{timing}{clock}")
+    let part = options.part.map_or(String::new(), |part| format!(" --part {part}"));
+    format!("{timing}{clock}{part}")
 }

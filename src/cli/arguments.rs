@@ -4,6 +4,7 @@ use super::calibrate::CalibrateArguments;
 use super::compare::CompareArguments;
 use super::data::DataCommand;
 use super::export::{ExportArguments, Exports};
+use super::merge::MergeArguments;
 use super::new::NewArguments;
 use super::report::ReportArguments;
 use super::trace::TraceCommand;
@@ -62,11 +63,19 @@ pub(super) enum Command {
   gruppetto run mine.toml --timing-only                 the schedule, without training
   gruppetto run mine.toml --clock wall --speedup 20     steps really taken
   gruppetto run mine.toml --json | jq '.variants[].metrics'
+  gruppetto run mine.toml --sweep client.lr=0.01,0.02 --repeats 5
 Exit codes: 0 done, 1 failed or diverged, 2 bad usage, 3 an [[expect]] was not met,
 130 interrupted")]
     Run(RunArguments),
     /// Validate a scenario and print the resolved plan
     Check(CheckArguments),
+    /// Make one run of parts, or of runs with other seeds or swept values
+    #[command(after_help = "Examples:
+  gruppetto run sweep.toml --part 1/2 && gruppetto run sweep.toml --part 2/2
+  gruppetto merge runs/sweep.parts --out runs/sweep
+  gruppetto merge runs/seed-1 runs/seed-2 --out runs/both
+Exit codes are those of `run`")]
+    Merge(MergeArguments),
     /// Write report.html of a finished run again, or one page about several runs
     #[command(after_help = "Examples:
   gruppetto report runs/demo
@@ -128,6 +137,7 @@ impl Arguments {
     pub fn python(&self) -> (&[PathBuf], Option<usize>) {
         match &self.command {
             Command::Run(run) => (&run.scenario.plugin, run.threads.map(usize::from)),
+            Command::Merge(merge) => (&merge.plugin, None),
             Command::Check(check) => (&check.scenario.plugin, None),
             Command::Theory(theory) => (&theory.scenario.plugin, None),
             _ => (&[], None),

@@ -22,10 +22,10 @@ pub(super) use by_class::{ByClass, Classes};
 pub use gathering::{Gathering, RunFindings};
 pub use marks::Mark;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// `findings.json`.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Findings {
     pub description: String,

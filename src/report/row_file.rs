@@ -205,6 +205,12 @@ impl<T: RunTable> TableFile<T> {
         self.file.push(|out| T::write_row(out, run, row))
     }
 
+    /// Adds some of the rows of the table in another folder.
+    pub fn append_range(&mut self, folder: &Path, range: RowRange) -> Result<(), FileError> {
+        self.rows += range.rows;
+        self.file.append(&folder.join(T::FILE), range.from, range.to)
+    }
+
     /// Writes what has waited long enough.
     pub fn tick(&mut self) -> Result<(), FileError> {
         self.file.tick()
@@ -214,6 +220,15 @@ impl<T: RunTable> TableFile<T> {
     pub fn flush(&mut self) -> Result<(), FileError> {
         self.file.flush()
     }
+}
+
+/// Rows of a table that come one after the other: between which bytes of the file, and how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct RowRange {
+    pub from: u64,
+    pub to: u64,
+    pub rows: u64,
 }
 
 /// How long a table is.

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Participations that are shown where the scenario asks for some clients: about 10 MB to look at.
 pub(super) const WINDOW: u64 = 20_000;
 /// Processes of a run: its server and its classes.
-const PROCESSES: u64 = 100_000;
+pub(crate) const PROCESSES: u64 = 100_000;
 
 /// The file, open for the whole scenario.
 pub struct Timeline {
@@ -142,6 +142,12 @@ impl Timeline {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Adds events as they are written.
+    pub fn add_text(&mut self, events: &str) -> Result<(), FileError> {
+        self.text.extend_from_slice(events.as_bytes());
+        self.flush()
     }
 
     /// Goes on with a file of which the first `length` bytes of text are kept. It is one compressed stream, so it is

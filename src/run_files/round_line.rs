@@ -71,12 +71,12 @@ impl RoundColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_files::{RunKey, RunTable};
+    use crate::run_files::{CellId, RunKey, RunTable};
     use std::path::Path;
 
     #[test]
     fn what_is_written_reads_back() {
-        let mut header = TableHeader::new(Path::new("rounds.csv"), &RoundsCsv::header());
+        let mut header = TableHeader::new(Path::new("rounds.csv"), &RoundsCsv::header(&[]));
         let columns = RoundColumns::find(&header).unwrap();
         let mut measured = Metrics::default();
         measured.set(Metric::TrainLoss, 0.1 + 0.2);
@@ -98,7 +98,7 @@ mod tests {
                 gradients: None,
             };
             let mut written = Vec::new();
-            RoundsCsv::write_row(&mut written, &RunKey::new("a", 7), &row);
+            RoundsCsv::write_row(&mut written, &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }), &row);
             let text = String::from_utf8(written).unwrap();
             let read = columns.read(&header.line(text.trim_end(), None).unwrap()).unwrap();
             assert_eq!(read.chi2.is_nan(), chi2.is_nan());

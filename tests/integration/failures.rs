@@ -69,10 +69,10 @@ fn breaking(plan: &Plan, seed: u64, evaluation: bool) -> Option<Training> {
 }
 
 /// Runs `TEXT` with parts that fail, checks that the folder says so, and returns the message.
-fn fails(built: impl Fn(&Plan, u64) -> Built, whole_rounds: usize) -> String {
+fn fails(built: impl Fn(&Plan, u64) -> Built + Sync, whole_rounds: usize) -> String {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), 2);
-    let result = run::run_with(&scenario(TEXT), &options, &Plugins::new(), &|plan, seed| {
+    let result = run::run_with(&scenario(TEXT), &options, &Plugins::new(), &|plan, seed, _| {
         Ok(built(plan, seed))
     });
     let message = result.unwrap_err().to_string();
@@ -146,7 +146,7 @@ fn panics_under_the_wall_clock_end_the_run() {
         let text = TEXT.replace("close = \"all\"", server);
         let folder = tempfile::tempdir().unwrap();
         let options = Options { clock_mode: ClockMode::Wall(4.0), ..options(folder.path(), 1) };
-        let built = |plan: &Plan, seed| assemble(plan, seed, breaking(plan, seed, false));
+        let built = |plan: &Plan, seed, _| assemble(plan, seed, breaking(plan, seed, false));
         let result = run::run_with(&scenario(&text), &options, &Plugins::new(), &built);
         let message = result.unwrap_err().to_string();
         for part in ["client 3", "round 4", "seed 77", "matrix is singular"] {

@@ -8,7 +8,8 @@ use crate::support::{Row, Workshop, rows, summary};
 use gruppetto::clock::SimTime;
 use gruppetto::record::{Leg, Outcome};
 use gruppetto::run_files::{
-    ClientsCsv, ColumnKind, ReadError, Readable, RoundsCsv, RunTable, TableHeader, TableRows,
+    ClientsCsv, ColumnKind, ReadError, Readable, RoundsCsv, RunTable, RunsCsv, TableHeader,
+    TableRows,
 };
 use parquet::basic::Type;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -76,6 +77,7 @@ fn before_and_after() -> &'static (String, String) {
         for (name, table) in [
             ("columns of rounds.csv", columns::<RoundsCsv>()),
             ("columns of clients.csv", columns::<ClientsCsv>()),
+            ("columns of runs.csv", columns::<RunsCsv>()),
             ("keys of summary.json", keys(SUMMARY, "Summary")),
             ("keys of a variant", keys(ONE_RUN, "VariantSummary")),
         ] {
@@ -286,7 +288,7 @@ fn cells_that_are_not_what_they_should_be_are_named() {
     assert!(read_all::<RoundsCsv>(&folder).unwrap() > 0);
     let header = TableRows::<RoundsCsv>::open(&folder).unwrap();
     let (name, column) = header.header().columns().next().unwrap();
-    assert_eq!((name, column), ("weather", None));
+    assert_eq!((name, column), ("weather", ColumnKind::Text));
     let output = workshop.call(&["export", "out", "--parquet"]);
     assert_eq!(output.status.code(), Some(0), "{}", crate::support::stderr(&output));
     let output = workshop.call(&["watch", "out"]);

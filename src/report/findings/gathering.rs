@@ -32,6 +32,13 @@ const DRAWN: [&str; 10] = [
 #[serde(transparent)]
 pub struct RunFindings(Value);
 
+impl RunFindings {
+    /// Whether it is of the variant, by its label, with this seed.
+    pub fn is_of(&self, name: &str, seed: u64) -> bool {
+        self.0["variant"] == *name && self.0["seed"].as_u64() == Some(seed)
+    }
+}
+
 /// What is known of a run beside the figures of its classes.
 #[derive(Clone, Debug)]
 pub struct Gathering {

@@ -1,7 +1,7 @@
 //! A made-up table, written and read again.
 
 use super::*;
-use crate::run_files::{CellValue, RunKey, WrittenColumn};
+use crate::run_files::{CellId, CellValue, RunKey, WrittenColumn};
 
 struct Pets;
 
@@ -65,14 +65,14 @@ impl RunTable for Pets {
 
 fn written(pet: &Pet) -> String {
     let mut out = Vec::new();
-    Pets::write_row(&mut out, &RunKey::new("home", 7), pet);
+    Pets::write_row(&mut out, &RunKey::new(&CellId { variant: "home".into(), seed: 7, ..CellId::default() }), pet);
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn what_is_written_is_read_by_name() {
-    assert!(Pets::header().starts_with("variant,seed,name,age,weight,speed,born,age,age,"));
-    assert!(Pets::header().ends_with(",age,last"));
+    assert!(Pets::header(&[]).starts_with("variant,seed,name,age,weight,speed,born,age,age,"));
+    assert!(Pets::header(&[]).ends_with(",age,last"));
     let mut pet = Pet {
         name: "rex".into(),
         age: u64::MAX,
@@ -84,7 +84,7 @@ fn what_is_written_is_read_by_name() {
     let age = u64::MAX;
     assert!(line.starts_with(&format!("home,7,rex,{age},0.30000000000000004,,1.000000020,{age},")));
     assert!(line.ends_with(&format!(",{age},end\n")), "{line}");
-    let mut header = TableHeader::<Pets>::new(Path::new("pets.csv"), &Pets::header());
+    let mut header = TableHeader::<Pets>::new(Path::new("pets.csv"), &Pets::header(&[]));
     let (variant, seed) = (header.find::<str>("variant").unwrap(), header.find("seed").unwrap());
     let (name, speed) = (header.find::<str>("name").unwrap(), header.find("speed").unwrap());
     let (born, weight) = (header.find("born").unwrap(), header.find("weight").unwrap());

@@ -42,6 +42,8 @@ fn full() -> Summary {
         ..Default::default()
     };
     Summary {
+        swept: Vec::new(),
+        part: None,
         name: "full".into(),
         version: "0.1.0".into(),
         status: Status::Interrupted,

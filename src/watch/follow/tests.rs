@@ -3,7 +3,7 @@
 use super::*;
 use crate::record::{ClientRow, Leg, Outcome, RoundRow};
 use crate::report::TableFile;
-use crate::run_files::{RunKey, WeightedRow};
+use crate::run_files::{CellId, RunKey, WeightedRow};
 use std::io::Write;
 use tempfile::TempDir;
 
@@ -57,8 +57,8 @@ fn write(folder: &TempDir, variants: &[&str], rows: u64, clients: bool) {
         let _ = fs::remove_file(path.join(name));
     }
     fs::write(path.join("summary.json"), ONE).unwrap();
-    let mut file = clients.then(|| TableFile::<ClientsCsv>::create(path).unwrap());
-    let mut rounds = TableFile::<RoundsCsv>::create(path).unwrap();
+    let mut file = clients.then(|| TableFile::<ClientsCsv>::create(path, &[]).unwrap());
+    let mut rounds = TableFile::<RoundsCsv>::create(path, &[]).unwrap();
     for variant in variants {
         let run = RunKey::new(&CellId {
             variant: variant.to_string(),
