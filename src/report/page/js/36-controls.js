@@ -26,6 +26,14 @@
             ` ${label}`,
         );
 
+    G.search = (label, change) =>
+        G.el(
+            "label",
+            { class: "choice" },
+            `${label} `,
+            G.el("input", { type: "search", size: 14, input: (event) => change(event.target.value) }),
+        );
+
     G.section = (id, title, ...children) =>
         G.el("section", { id }, G.el("h2", {}, title), children);
     G.text = (words, kind = "") => G.el("p", { class: kind || null }, words);

@@ -114,9 +114,10 @@
     // What trainers say of how they trained, each sentence once.
     function remarks(folders) {
         const said = new Map();
+        // Of a sweep's combinations the variants are named.
         for (const run of folders.flatMap((folder) => folder.summary.variants ?? []))
             for (const text of run.remarks ?? [])
-                said.set(text, G.unique([...(said.get(text) ?? []), run.name]));
+                said.set(text, G.unique([...(said.get(text) ?? []), run.variant ?? run.name]));
         if (said.size === 0) return null;
         return G.el(
             "div",
@@ -132,11 +133,11 @@
 
     // The same event of all runs counts once. One that opens with a round comes at another time in
     // every variant; it is then marked where it came first, and the list says so.
-    function eventsOf(variants) {
+    function eventsOf(variants, many = false) {
         const groups = new Map();
         for (const variant of variants)
             for (const run of variant.runs) collect(groups, variant, run.events ?? []);
-        const events = [...groups.values()].map((group) => told(group, variants.length));
+        const events = [...groups.values()].map((group) => told(group, variants.length, many));
         events.sort((a, b) => a.at - b.at);
         return events.map((event, index) => ({ ...event, number: index + 1 }));
     }
@@ -152,10 +153,12 @@
         }
     }
 
-    function told({ what, all, whose }, variants) {
+    // Of many combinations it is said in how many it happened.
+    function told({ what, all, whose }, variants, many) {
         const [at, latest] = G.range(all.map((event) => event.at));
         const { until } = all.find((event) => event.at === at);
-        const only = whose.size < variants ? ` (${G.list([...whose])} only)` : "";
+        const where = many ? `in ${whose.size} of ${variants} combinations` : `${G.list([...whose])} only`;
+        const only = whose.size < variants ? ` (${where})` : "";
         return { what: what + only, at, latest, until: G.isNumber(until) ? until : null };
     }
 
