@@ -56,11 +56,11 @@
         };
     }
 
-    // Where the values are between 0 and 1. Numbers that span more than a decade, all above zero, have
+    // Where the values are between 0 and 1. Numbers that span a decade or more, all above zero, have
     // a logarithmic axis; categories have equal distances.
     function swept({ numeric, values }) {
         const [lo, hi] = G.range(values.map((value) => value.size));
-        const log = numeric && lo > 0 && hi / lo > DECADE;
+        const log = numeric && lo > 0 && hi / lo >= DECADE;
         const pad = numeric ? 0.07 : 0.5 / values.length;
         const raw = log ? (v) => Math.log(v / lo) / Math.log(hi / lo) : (v) => (v - lo) / (hi - lo);
         return {

@@ -52,12 +52,14 @@
             kind: "metric",
             label: `final ${G.metric(name).label}`,
             up: G.metric(name).up,
+            most: name === "test_accuracy" ? 1 : Infinity,
             format: (v) => G.brief(v, 3),
             exact: (v) => G.number(v, 5),
             read: (run) => run.metrics?.[name],
         }));
         const seconds = {
             up: false,
+            time: true,
             format: (v) => G.duration(v, 3),
             exact: (v) => G.duration(v, 5),
         };
@@ -151,9 +153,9 @@
     // "0.83 (95 % interval 0.81 to 0.85)", or what is there instead.
     G.cellText = (cell, measure) => {
         if (!G.isNumber(cell.mean)) return G.lack(cell);
-        const mean = measure.exact(cell.mean);
+        const mean = measure.format(cell.mean);
         return G.isNumber(cell.lo)
-            ? `${mean} (95\u00a0% interval ${measure.exact(cell.lo)} to ${measure.exact(cell.hi)})`
+            ? `${mean} (95\u00a0% interval ${measure.format(cell.lo)} to ${measure.format(cell.hi)})`
             : `${mean} (one seed, no interval)`;
     };
     G.lack = ({ why, missing, total }) =>

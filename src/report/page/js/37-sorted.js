@@ -1,7 +1,7 @@
 // A table that is sorted by pressing a column's head. Rows without a value in it come last; pressing a
 // head for the third time brings the first order back.
 {
-    const SIGNS = { ascending: " ↑", descending: " ↓", none: " ↕" };
+    const SIGNS = { ascending: "\u00a0↑", descending: "\u00a0↓", none: "" };
     const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
 
     function inOrder(rows, column, order) {
@@ -32,7 +32,11 @@
                 );
             return G.el(
                 "th",
-                { scope: "col", "aria-sort": order === "none" ? null : order },
+                {
+                    scope: "col",
+                    "aria-sort": order === "none" ? null : order,
+                    "data-column": column.key ?? null,
+                },
                 column.sort ? button() : column.title,
             );
         }

@@ -8,7 +8,7 @@
     const FOOT = 44;
     const GAP = 14;
     // Where marks stand that have no number: above the scale, for a time that was not reached.
-    const STRIP = 20;
+    const STRIP = 26;
 
     // How many panels stand beside each other, and how large they are.
     function plan(width, count, print) {
@@ -44,7 +44,7 @@
             const area = { left, right: left + width, top, plot, bottom: row * (panel + FOOT) + panel };
             area.px = (value) => left + x.scale.at(value) * width;
             area.py = (value) => area.bottom - y.scale.at(value) * (area.bottom - plot);
-            area.strip = top + STRIP / 2 - 3;
+            area.strip = top + 7;
             const last = row === Math.ceil(titles.length / columns) - 1;
             draw(stage, area, { title: titles.length > 1 ? title : "", x, y, ticks, labels, first: column === 0, last });
             return area;
@@ -70,7 +70,7 @@
                     x: area.left,
                     y: area.top - 2,
                     width: area.right - area.left,
-                    height: STRIP - 4,
+                    height: STRIP - 8,
                 }),
             );
             if (first)

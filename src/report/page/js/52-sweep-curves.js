@@ -35,7 +35,7 @@
         cells.flatMap((cell) => [cell.mean, ...cell.readings.map((one) => one.value)]).filter(G.isNumber);
 
     // Intervals of two seeds are twelve standard errors wide: they may leave the chart, the seeds may not.
-    function scaleOf(cells, log) {
+    function scaleOf(cells, log, { most = Infinity, time = false }) {
         const numbers = numbersOf(cells);
         const [lo, hi] = G.range(numbers) ?? [log ? 0.1 : 0, 1];
         if (log) {
@@ -46,9 +46,16 @@
         const more = cells
             .flatMap((cell) => [cell.lo, cell.hi])
             .filter(G.isNumber)
-            .map((v) => Math.max(lo >= 0 ? 0 : -Infinity, lo - reach, Math.min(hi + reach, v)));
+            .map((v) => Math.max(lo >= 0 ? 0 : -Infinity, lo - reach, Math.min(hi + reach, most, v)));
         const range = G.range([lo, hi, ...more]);
-        return G.linear(range[0] > 0 && range[0] < 0.4 * range[1] ? 0 : range[0], range[1], { nice: true });
+        return G.linear(range[0] > 0 && range[0] < 0.4 * range[1] ? 0 : range[0], range[1], { nice: true, time });
+    }
+
+    // On an axis of times all ticks are told alike.
+    function tickFormat(scale, measure) {
+        if (!measure.time) return measure.format;
+        if (scale.log && scale.lo >= 1) return (v) => `${G.number(v)}\u00a0s`;
+        return (v) => G.timeTick(v, scale.hi);
     }
 
     function wide(cells, measure) {
@@ -63,7 +70,8 @@
         const x = { dimension: view.x, scale: G.sweptScale(view.x) };
         const reasons = G.unique(cells.flatMap((cell) => cell.missing.map((one) => one.why)));
         const strip = reasons.length > 1 ? "no value" : (reasons[0] ?? "");
-        const y = { scale: scaleOf(cells, log), format: measure.format, label: measure.label, strip };
+        const scale = scaleOf(cells, log, measure);
+        const y = { scale, format: tickFormat(scale, measure), label: measure.label, strip };
         const areas = G.panels(stage, panels.map((panel) => panel.title), x, y);
         const placed = panels.map((panel, i) => ({ panel, area: areas[i], lines: fill(stage, panel, areas[i], view) }));
         return reader(stage, placed, view, measure);
@@ -110,7 +118,7 @@
         group.append(G.marks(spots.filter((s) => s.y !== null).map(({ x, y }) => [x, y]), look, 3.6, { class: "means" }));
         const lacking = spots.filter(({ cell }) => cell.missing.length > 0);
         if (lacking.length)
-            group.append(G.marks(lacking.map(({ x }) => [x, area.strip]), { mark: "cross", colour: look.colour }, 3.4, { class: "lacking" }));
+            group.append(G.marks(lacking.map(({ x }) => [x + 0.8 * shift, area.strip]), { mark: "cross", colour: look.colour }, 3.4, { class: "lacking" }));
         return { line, spots };
     }
 

@@ -45,7 +45,8 @@
     // Seeds of which the sign is known, the larger side first.
     function agreement({ lower, higher, pairs }) {
         if (pairs === 0) return "–";
-        if (lower === 0 && higher === 0) return `0 of ${pairs} differ`;
+        if (lower === 0 && higher === 0) return "no sign known";
+        if (lower === higher) return `${lower} lower, ${higher} higher of ${pairs}`;
         return lower >= higher ? `${lower} of ${pairs} lower` : `${higher} of ${pairs} higher`;
     }
 
@@ -73,7 +74,7 @@
             })),
             { title: "mean difference", sort: (row) => row.mean, cell: (row) => difference(row.mean, measure), key: "difference" },
             { title: "95\u00a0% interval", sort: (row) => row.lo, cell: (row) => interval(row, measure), key: "interval" },
-            { title: "lower | higher", cell: (row) => picture(row, reach) },
+            { title: "lower | higher", key: "picture", cell: (row) => picture(row, reach) },
             { title: "seeds", sort: (row) => row.higher - row.lower, cell: agreement, key: "seeds" },
         ];
     }

@@ -6,11 +6,11 @@
         const { name } = cell.combination;
         const seeds = cell.n > 1 ? `, ${cell.n} seeds` : "";
         const sure = G.isNumber(cell.lo)
-            ? ` (95\u00a0% interval ${measure.exact(cell.lo)} to ${measure.exact(cell.hi)}${seeds})`
+            ? ` (95\u00a0% interval ${measure.format(cell.lo)} to ${measure.format(cell.hi)}${seeds})`
             : "";
-        const value = `${measure.exact(cell.mean)}${sure}`;
+        const value = `${measure.format(cell.mean)}${sure}`;
         if (measure.kind === "target")
-            return `${name} reached ${G.goalOf(folder.target)} first: after ${measure.exact(cell.mean)} of simulated time${sure}.`;
+            return `${name} reached ${G.goalOf(folder.target)} first: after ${measure.format(cell.mean)} of simulated time${sure}.`;
         if (measure.kind === "metric")
             return `${name} ended with the ${measure.up ? "highest" : "lowest"} ${measure.label.replace("final ", "")}: ${value}.`;
         const nothing = folder.summary.timing_only
@@ -27,7 +27,7 @@
             return `${G.plural(alike.length, "other combination has", "other combinations have")} exactly the same value.`;
         if (others.length === 0) return "";
         const [second] = others;
-        const comes = `Next is ${second.combination.name} with ${measure.exact(second.mean)}`;
+        const comes = `Next is ${second.combination.name} with ${measure.format(second.mean)}`;
         const pair = G.paired(second.readings, first.readings);
         if (!G.isNumber(pair.lo)) return `${comes}.`;
         const apart = pair.lo > 0 || pair.hi < 0;
@@ -63,17 +63,17 @@
         const told = effects(sweep, measure).sort((a, b) => G.median(b.spans) - G.median(a.spans));
         if (told.length === 0) return "";
         const one = ({ dimension, spans }, i) => {
-            const middle = measure.exact(G.median(spans));
+            const middle = measure.format(G.median(spans));
             const [lo, hi] = G.range(spans);
             const range =
-                spans.length > 1 ? ` (median; ${measure.exact(lo)} to ${measure.exact(hi)})` : "";
+                spans.length > 1 ? ` (median; ${measure.format(lo)} to ${measure.format(hi)})` : "";
             return `${i === 0 ? `the means with the best and the worst ${dimension.label} are` : `of ${dimension.label}`} ${middle}${i === 0 ? " apart" : ""}${range}`;
         };
         const stds = sweep.combinations
             .map((combination) => G.cellOf(combination, measure).std)
             .filter(G.isNumber);
         const noise = stds.length
-            ? ` Seeds of one combination spread by ${measure.exact(G.median(stds))} (standard deviation, median).`
+            ? ` Seeds of one combination spread by ${measure.format(G.median(stds))} (standard deviation, median).`
             : "";
         return `With all else the same, ${told.map(one).join(", those ")}.${noise}`;
     }
@@ -106,16 +106,19 @@
         return "";
     }
 
-    // The sentence, and what is said below it.
+    const join = (...sentences) => sentences.filter(Boolean).join(" ");
+
+    // The sentence, and the paragraphs below it.
     G.sweepAnswer = (sweep) => {
         const { main, combinations } = sweep;
-        if (!main) return ["Nothing was finished, so there is nothing to show.", ""];
+        if (!main) return ["Nothing was finished, so there is nothing to show."];
         const ranked = G.rank(combinations, main);
         if (ranked.length === 0)
             return [`No combination has a mean ${main.label}.`, lacking(sweep, main)];
         return [
-            [head(ranked[0], main, sweep), next(ranked, main)].filter(Boolean).join(" "),
-            [mattered(sweep, main), lacking(sweep, main), caution(ranked)].filter(Boolean).join(" "),
+            head(ranked[0], main, sweep),
+            join(next(ranked, main), caution(ranked)),
+            join(mattered(sweep, main), lacking(sweep, main)),
         ];
     };
 }

@@ -230,12 +230,12 @@
 
     G.sweepSection = (sweep, index, count) => {
         const id = index === 0 ? "sweep" : `sweep-${index + 1}`;
-        const [sentence, second] = G.sweepAnswer(sweep);
+        const [sentence, ...more] = G.sweepAnswer(sweep);
         return G.section(
             id,
             count > 1 ? `The sweep in ${sweep.folder.folder}` : "The sweep",
             G.el("p", { class: "sentence" }, sentence),
-            second ? G.text(second, "second") : [],
+            more.filter(Boolean).map((text) => G.text(text, "second")),
             letters(sweep),
             [curves(sweep, id), map(sweep, id), G.sweepPairs(sweep)].filter(Boolean),
         );

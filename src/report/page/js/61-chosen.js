@@ -20,14 +20,10 @@
             const list = G.unique([...order.map((cell) => cell.combination), ...sweep.combinations]);
             return list.filter((one) => variantOf(there, sweep, one));
         };
-        const best = sweeps.flatMap((sweep) => {
-            const order = ranked(sweep);
-            const each = G.unique(order.map((one) => one.at[G.VARIANT])).map((index) =>
-                order.find((one) => one.at[G.VARIANT] === index),
-            );
-            return pick(sweep, each.length > 1 ? each : order);
-        });
-        const list = [["best of each", [...plain, ...best].slice(0, FEW)]];
+        const firsts = (order) => order.filter((one, i) => order.findIndex((c) => c.at[G.VARIANT] === one.at[G.VARIANT]) === i);
+        const each = sweeps.every((sweep) => firsts(ranked(sweep)).length > 1);
+        const best = sweeps.flatMap((sweep) => pick(sweep, each ? firsts(ranked(sweep)) : ranked(sweep)));
+        const list = [[each ? "the best of each variant" : "the best", [...plain, ...best].slice(0, FEW)]];
         for (const sweep of sweeps) {
             const [top] = ranked(sweep);
             if (!top) continue;
