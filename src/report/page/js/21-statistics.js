@@ -61,6 +61,7 @@
             censored: pairs.length - whole.length,
             lower: signs.filter((s) => s < 0).length,
             higher: signs.filter((s) => s > 0).length,
+            equal: signs.filter((s) => s === 0).length,
         };
     }
 

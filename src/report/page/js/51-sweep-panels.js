@@ -9,6 +9,7 @@
     const GAP = 14;
     // Where marks stand that have no number: above the scale, for a time that was not reached.
     const STRIP = 26;
+    const ZERO = 20;
 
     // How many panels stand beside each other, and how large they are.
     function plan(width, count, print) {
@@ -29,7 +30,8 @@
         return rows * (panel + FOOT);
     };
 
-    // The boxes of all panels; y is { scale, format, label, strip }, x is { dimension, scale }.
+    // The boxes of all panels; x is { dimension, scale }, y is { scale, format, label, strip, zero }: with zero
+    // a logarithmic axis has a place at the foot for what is not above it.
     G.panels = (stage, titles, x, y) => {
         const { columns, panel } = plan(stage.width, titles.length, stage.print);
         const ticks = y.scale.ticks(Math.max(2, Math.floor(panel / 48)));
@@ -43,7 +45,11 @@
             const plot = top + (y.strip ? STRIP : 0);
             const area = { left, right: left + width, top, plot, bottom: row * (panel + FOOT) + panel };
             area.px = (value) => left + x.scale.at(value) * width;
-            area.py = (value) => area.bottom - y.scale.at(value) * (area.bottom - plot);
+            area.foot = area.bottom - (y.zero ? ZERO : 0);
+            area.py = (value) =>
+                y.zero && value <= y.zero
+                    ? area.bottom
+                    : area.foot - y.scale.at(value) * (area.foot - plot);
             area.strip = top + 7;
             const last = row === Math.ceil(titles.length / columns) - 1;
             draw(stage, area, { title: titles.length > 1 ? title : "", x, y, ticks, labels, first: column === 0, last });
@@ -63,6 +69,8 @@
             line("grid", area.left, at, area.right, at);
             if (first) text({ x: area.left - 8, y: at, dy: "0.32em", "text-anchor": "end" }, labels[i]);
         });
+        if (y.zero && first)
+            text({ x: area.left - 8, y: area.bottom, dy: "0.32em", "text-anchor": "end" }, "0");
         if (y.strip) {
             layer.prepend(
                 G.svg("rect", {

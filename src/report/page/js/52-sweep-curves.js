@@ -4,6 +4,7 @@
     const CROWD = 5;
     const STEP = 5;
     const DECADES = 50;
+    const NOTHING = 1e-9;
 
     const lookOf = (dimension, value) =>
         dimension.key === G.VARIANT ? value : { ...value, ...G.variantLook(value.index) };
@@ -34,21 +35,33 @@
     const numbersOf = (cells) =>
         cells.flatMap((cell) => [cell.mean, ...cell.readings.map((one) => one.value)]).filter(G.isNumber);
 
-    // Intervals of two seeds are twelve standard errors wide: they may leave the chart, the seeds may not.
-    function scaleOf(cells, log, { most = Infinity, time = false }) {
+    // Nine decades below the largest number there is nothing but rounding.
+    const floorOf = (numbers) => (G.range(numbers)?.[1] ?? 0) * NOTHING;
+
+    function logScale(cells) {
         const numbers = numbersOf(cells);
-        const [lo, hi] = G.range(numbers) ?? [log ? 0.1 : 0, 1];
-        if (log) {
-            const more = cells.flatMap((c) => [c.lo, c.hi]).filter((v) => G.isNumber(v) && v > lo / 3 && v < hi * 3);
-            return G.log(...G.range([lo, hi, ...more]), { nice: true });
-        }
+        const zero = floorOf(numbers);
+        const [lo, hi] = G.range(numbers.filter((v) => v > zero)) ?? [0.1, 1];
+        const ends = cells.flatMap((cell) => [cell.lo, cell.hi]);
+        const near = ends.filter((v) => G.isNumber(v) && v > lo / 3 && v < hi * 3);
+        return {
+            scale: G.log(...G.range([lo, hi, ...near]), { nice: true }),
+            zero: numbers.some((v) => v <= zero) ? zero : 0,
+        };
+    }
+
+    // Intervals of two seeds are twelve standard errors wide: they may leave the chart, the seeds may not.
+    function linearScale(cells, { most = Infinity, time = false }) {
+        const [lo, hi] = G.range(numbersOf(cells)) ?? [0, 1];
         const reach = 0.6 * (hi - lo || Math.abs(hi) || 1);
-        const more = cells
+        const least = lo >= 0 ? 0 : -Infinity;
+        const ends = cells
             .flatMap((cell) => [cell.lo, cell.hi])
             .filter(G.isNumber)
-            .map((v) => Math.max(lo >= 0 ? 0 : -Infinity, lo - reach, Math.min(hi + reach, most, v)));
-        const range = G.range([lo, hi, ...more]);
-        return G.linear(range[0] > 0 && range[0] < 0.4 * range[1] ? 0 : range[0], range[1], { nice: true, time });
+            .map((v) => Math.max(least, lo - reach, Math.min(hi + reach, most, v)));
+        const [low, high] = G.range([lo, hi, ...ends]);
+        const from = low > 0 && low < 0.4 * high ? 0 : low;
+        return { scale: G.linear(from, high, { nice: true, time }), zero: 0 };
     }
 
     // On an axis of times all ticks are told alike.
@@ -59,10 +72,14 @@
     }
 
     function wide(cells, measure) {
-        const range = G.range(numbersOf(cells));
-        return Boolean(range) && !measure.up && range[0] > 0 && range[1] / range[0] > DECADES;
+        const numbers = numbersOf(cells);
+        const range = G.range(numbers.filter((v) => v > floorOf(numbers)));
+        return Boolean(range) && !measure.up && range[1] / range[0] > DECADES;
     }
-    const canLog = (cells) => (G.range(numbersOf(cells))?.[0] ?? 0) > 0;
+    function canLog(cells) {
+        const range = G.range(numbersOf(cells));
+        return Boolean(range) && range[0] >= 0 && range[1] > 0;
+    }
 
     function draw(stage, view, measure, panels, log) {
         const cells = cellsOf(panels);
@@ -70,8 +87,8 @@
         const x = { dimension: view.x, scale: G.sweptScale(view.x) };
         const reasons = G.unique(cells.flatMap((cell) => cell.missing.map((one) => one.why)));
         const strip = reasons.length > 1 ? "no value" : (reasons[0] ?? "");
-        const scale = scaleOf(cells, log, measure);
-        const y = { scale, format: tickFormat(scale, measure), label: measure.label, strip };
+        const { scale, zero } = log ? logScale(cells) : linearScale(cells, measure);
+        const y = { scale, zero, format: tickFormat(scale, measure), label: measure.label, strip };
         const areas = G.panels(stage, panels.map((panel) => panel.title), x, y);
         const placed = panels.map((panel, i) => ({ panel, area: areas[i], lines: fill(stage, panel, areas[i], view) }));
         return reader(stage, placed, view, measure);

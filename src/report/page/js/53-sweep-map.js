@@ -48,13 +48,13 @@
         });
         axes(stage, area, view, width);
         const placed = grid.cells.map((cell) => ({ cell, box: spot(cell) }));
-        placed.forEach(({ cell, box }) => square(stage, cell, box, view, strength));
+        placed.forEach(({ cell, box }) => square(stage, cell, box, view, strength, cell === grid.best));
         if (grid.best) mark(stage, spot(grid.best));
         legend(stage, area, grid, measure);
         return reader(placed, view);
     }
 
-    function square(stage, cell, box, { measure }, strength) {
+    function square(stage, cell, box, { measure }, strength, best) {
         const told = G.isNumber(cell.mean);
         const at = told ? strength(cell.mean) : 0;
         const inner = { x: box.x + 1, y: box.y + 1, width: Math.max(1, box.width - 2), height: box.height - 2 };
@@ -62,8 +62,10 @@
             G.svg("rect", { ...inner, class: told ? "map-cell" : "map-cell empty", style: told ? `fill: ${colour(at)}` : null }),
         );
         if (!told) stage.svg.append(G.svg("rect", { ...inner, fill: "url(#hatch)", opacity: 0.5 }));
-        const words = told ? measure.format(cell.mean) : cell.total ? cell.why : "–";
-        const fits = words.length * LETTER < box.width - 6;
+        const room = (text) => text.length * LETTER < box.width - 6;
+        const plain = told ? measure.format(cell.mean) : cell.total ? cell.why : "–";
+        const words = best && room(`★ ${plain}`) ? `★ ${plain}` : plain;
+        const fits = room(words);
         if (!fits && told) return;
         stage.svg.append(
             G.svg(
@@ -119,7 +121,7 @@
                 G.svg("rect", {
                     x: left + (i * width) / steps,
                     y: top,
-                    width: width / steps + 0.5,
+                    width: width / steps + (i + 1 < steps ? 1 : 0),
                     height: 10,
                     style: `fill: ${colour(range[0] === range[1] ? 1 : (i + 0.5) / steps)}`,
                 }),
@@ -178,7 +180,7 @@
         G.figure({
             id,
             title: "Two at a time",
-            note: "The stronger the colour, the better. The frame marks the best mean. Hatched: no mean, because a seed has no value.",
+            note: "The stronger the colour, the better. The frame and the star mark the best mean. Hatched: no mean, because a seed has no value.",
             legend: false,
             controls,
             series: () => [{ name: view().measure.label }],

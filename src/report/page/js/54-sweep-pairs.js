@@ -43,9 +43,9 @@
     }
 
     // Seeds of which the sign is known, the larger side first.
-    function agreement({ lower, higher, pairs }) {
+    function agreement({ lower, higher, equal, pairs }) {
         if (pairs === 0) return "–";
-        if (lower === 0 && higher === 0) return "no sign known";
+        if (lower === 0 && higher === 0) return equal ? `${equal} of ${pairs} equal` : "not known";
         if (lower === higher) return `${lower} lower, ${higher} higher of ${pairs}`;
         return lower >= higher ? `${lower} of ${pairs} lower` : `${higher} of ${pairs} higher`;
     }

@@ -5,7 +5,9 @@
     function head(cell, measure, { folder }) {
         const { name } = cell.combination;
         const seeds = cell.n > 1 ? `, ${cell.n} seeds` : "";
-        const sure = G.isNumber(cell.lo)
+        const sure = cell.std === 0
+            ? ` (the same with all ${cell.n} seeds)`
+            : G.isNumber(cell.lo)
             ? ` (95\u00a0% interval ${measure.format(cell.lo)} to ${measure.format(cell.hi)}${seeds})`
             : "";
         const value = `${measure.format(cell.mean)}${sure}`;
@@ -65,8 +67,9 @@
         const one = ({ dimension, spans }, i) => {
             const middle = measure.format(G.median(spans));
             const [lo, hi] = G.range(spans);
+            const alike = measure.format(lo) === measure.format(hi);
             const range =
-                spans.length > 1 ? ` (median; ${measure.format(lo)} to ${measure.format(hi)})` : "";
+                !alike ? ` (median; ${measure.format(lo)} to ${measure.format(hi)})` : "";
             return `${i === 0 ? `the means with the best and the worst ${dimension.label} are` : `of ${dimension.label}`} ${middle}${i === 0 ? " apart" : ""}${range}`;
         };
         const stds = sweep.combinations
@@ -101,7 +104,7 @@
     function caution(ranked) {
         if (ranked.every((cell) => cell.n < 2))
             return "There is one seed, so nothing says how certain this is.";
-        if (ranked.length >= MANY)
+        if (ranked.length >= MANY && ranked[0].std > 0)
             return `The best of ${ranked.length} looks better than it is; new seeds give a fair number.`;
         return "";
     }
