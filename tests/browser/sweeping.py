@@ -81,7 +81,7 @@ class Sweep(runs.Run):
 
 
 def value_of(run, measure):
-    if run["diverged"]:
+    if run.get("diverged"):
         return None
     if measure == TARGET:
         return run["target"]["virtual_seconds"] if run["target"]["reached"] else None

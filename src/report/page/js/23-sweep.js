@@ -63,7 +63,11 @@
             format: (v) => G.duration(v, 3),
             exact: (v) => G.duration(v, 5),
         };
-        const plain = (format) => ({ up: false, format, exact: format });
+        const plain = (show) => ({
+            up: false,
+            format: (v) => show(v, 3),
+            exact: (v) => show(v, 5),
+        });
         const list = [
             ...metrics,
             {
@@ -79,10 +83,10 @@
                 label: "simulated time",
                 read: (run) => run.virtual_seconds,
             },
-            { ...plain((v) => G.brief(v, 3)), key: "chi2", label: "χ² of those heard", read: (run) => run.chi2 },
-            { ...plain((v) => G.percent(v)), key: "waste", label: "wasted work", read: (run) => run.waste },
+            { ...plain(G.brief), key: "chi2", label: "χ² of those heard", read: (run) => run.chi2 },
+            { ...plain(G.percent), key: "waste", label: "wasted work", read: (run) => run.waste },
             {
-                ...plain((v) => G.bytes(v)),
+                ...plain(G.bytes),
                 key: "bytes",
                 label: "bytes, up and down",
                 read: ({ bytes }) => bytes && bytes.up + bytes.down,
