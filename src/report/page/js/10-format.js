@@ -104,6 +104,7 @@
     });
     const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
-    Object.assign(G, { number, brief, duration, timeTick, percent, bytes, list, metric, plural, trimmed });
+    Object.assign(G, { number, brief, duration, timeTick, percent, bytes, list });
+    Object.assign(G, { metric, plural, trimmed });
     G.METRIC_ORDER = Object.keys(METRICS);
 }

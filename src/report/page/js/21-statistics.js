@@ -1,9 +1,10 @@
-// What a few seeds say of a mean: Student's t interval, and differences between runs with the same seed.
+// What a few seeds say of a mean: Student's t interval, and differences between runs with the same
+// seed.
 {
     const LEVEL = 0.95;
 
-    // The probability that |T| < t, for whole degrees of freedom: the finite series of Abramowitz and
-    // Stegun, 26.7.3 and 26.7.4. Exact up to rounding.
+    // The probability that |T| < t, for whole degrees of freedom: the finite series of Abramowitz
+    // and Stegun, 26.7.3 and 26.7.4. Exact up to rounding.
     function within(t, freedom) {
         const angle = Math.atan(t / Math.sqrt(freedom));
         const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -19,7 +20,8 @@
 
     const known = new Map();
 
-    // How many standard errors the interval reaches to each side: 12.71 for two seeds, 2.776 for five.
+    // How many standard errors the interval reaches to each side: 12.71 for two seeds, 2.776 for
+    // five.
     function studentT(freedom) {
         if (!known.has(freedom)) {
             let [lo, hi] = [0, 20];
@@ -44,8 +46,9 @@
         return { n, mean, std, lo: mean - reach, hi: mean + reach };
     }
 
-    // Two lists of readings, paired by seed. A reading has a value, or beyond: all that is known is that
-    // the value would be larger than this. Then the pair has no difference, but it may have a sign.
+    // Two lists of readings, paired by seed. A reading has a value, or beyond: all that is known is
+    // that the value would be larger than this. Then the pair has no difference, but it may have a
+    // sign.
     function paired(ours, theirs) {
         const pairs = ours.flatMap((one) => {
             const other = theirs.find((candidate) => candidate.seed === one.seed);

@@ -1,8 +1,29 @@
-// What a swept value measures: 0.01, "300ms", "1h 30m", "2Mbps", "500kB". What measures nothing is a
-// category: names, booleans, tables, and lists of values that are not all of one kind.
+// What a swept value measures: 0.01, "300ms", "1h 30m", "2Mbps", "500kB". What measures nothing is
+// a category: names, booleans, tables, and lists of values that are not all of one kind.
 {
-    const TIME = { d: 86400, h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, μs: 1e-6, ns: 1e-9 };
-    const PREFIX = { "": 1, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3 };
+    const TIME = {
+        d: 86400,
+        h: 3600,
+        m: 60,
+        s: 1,
+        ms: 1e-3,
+        us: 1e-6,
+        µs: 1e-6,
+        μs: 1e-6,
+        ns: 1e-9,
+    };
+    const PREFIX = {
+        "": 1,
+        m: 1e-3,
+        k: 1e3,
+        M: 1e6,
+        G: 1e9,
+        T: 1e12,
+        Ki: 1024,
+        Mi: 1024 ** 2,
+        Gi: 1024 ** 3,
+    };
+    const SIZE = /^\s*(-?\d+(?:\.\d+)?)\s*([kMGT]|[KMG]i|m)?([A-Za-z]+(?:\/[A-Za-z]+)?|%)\s*$/;
     const PART = /^\s*(\d+(?:\.\d+)?)\s*([a-zA-Zµμ]+)/;
     // Longer values get a letter on axes, and a list says what the letter stands for.
     const LONGEST = 16;
@@ -26,8 +47,9 @@
     }
 
     function prefixed(text) {
-        const found = /^\s*(-?\d+(?:\.\d+)?)\s*([kMGT]|[KMG]i|m)?([A-Za-z]+(?:\/[A-Za-z]+)?|%)\s*$/.exec(text);
-        return found && { kind: found[3], size: Number(found[1]) * PREFIX[found[2] ?? ""] };
+        const found = SIZE.exec(text);
+        if (!found) return null;
+        return { kind: found[3], size: Number(found[1]) * PREFIX[found[2] ?? ""] };
     }
 
     const written = (raw) => (typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "–"));
@@ -56,8 +78,8 @@
         };
     }
 
-    // Where the values are between 0 and 1. Numbers that span a decade or more, all above zero, have
-    // a logarithmic axis; categories have equal distances.
+    // Where the values are between 0 and 1. Numbers that span a decade or more, all above zero,
+    // have a logarithmic axis; categories have equal distances.
     function swept({ numeric, values }) {
         const [lo, hi] = G.range(values.map((value) => value.size));
         const log = numeric && lo > 0 && hi / lo >= DECADE;

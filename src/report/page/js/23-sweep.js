@@ -24,8 +24,9 @@
         const sweep = { folder, dimensions, combinations };
         sweep.keys = dimensions.slice(0, -1);
         sweep.variants = dimensions[dimensions.length - 1].values;
-        sweep.find = (at) =>
-            combinations.find((one) => dimensions.every(({ key }) => one.at[key] === at[key]));
+        const placeOf = (at) => dimensions.map(({ key }) => at[key]).join();
+        const places = new Map(combinations.map((one) => [placeOf(one.at), one]));
+        sweep.find = (at) => places.get(placeOf(at));
         sweep.measures = measuresOf(sweep);
         sweep.main = mainOf(sweep);
         return sweep;
@@ -108,8 +109,8 @@
             ),
         );
 
-    // What the sweep is judged by: the time to the target if anybody reached it with all seeds, else the
-    // metric, else how long it took.
+    // What the sweep is judged by: the time to the target if anybody reached it with all seeds,
+    // else the metric, else how long it took.
     function mainOf({ measures, combinations }) {
         const target = measures.find((measure) => measure.kind === "target");
         const whole = (one) => G.isNumber(G.cellOf(one, target).mean);
@@ -117,8 +118,8 @@
         return measures.find((measure) => measure.kind === "metric") ?? measures[0] ?? null;
     }
 
-    // One run under a measure. A run without a number says why; where the number would only have come
-    // later, beyond says later than what.
+    // One run under a measure. A run without a number says why; where the number would only have
+    // come later, beyond says later than what.
     function reading(run, measure) {
         const value = measure.read(run);
         if (run.diverged || run.status === "diverged")
@@ -129,8 +130,8 @@
         return { seed: run.seed, value: null, beyond, why };
     }
 
-    // A combination under a measure. Where a run has no number, a mean of the others would flatter: then
-    // there is none. Unfinished runs do not count.
+    // A combination under a measure. Where a run has no number, a mean of the others would flatter:
+    // then there is none. Unfinished runs do not count.
     G.cellOf = (combination, measure) => {
         const finished = (combination?.runs ?? []).filter((run) => FINISHED.includes(run.status));
         const readings = finished.map((run) => reading(run, measure));
@@ -157,13 +158,13 @@
     // "0.83 (95 % interval 0.81 to 0.85)", or what is there instead.
     G.cellText = (cell, measure) => {
         if (!G.isNumber(cell.mean)) return G.lack(cell);
-        const mean = measure.format(cell.mean);
+        const [mean, lo, hi] = [cell.mean, cell.lo, cell.hi].map(measure.format);
         return G.isNumber(cell.lo)
-            ? `${mean} (95\u00a0% interval ${measure.format(cell.lo)} to ${measure.format(cell.hi)})`
+            ? `${mean} (95\u00a0% interval ${lo} to ${hi})`
             : `${mean} (one seed, no interval)`;
     };
     G.lack = ({ why, missing, total }) =>
-        total > 1 ? `${why} by ${missing.length} of ${total} seeds`.replace("diverged by", "diverged with") : why;
+        total > 1 ? `${why} with ${missing.length} of ${total} seeds` : why;
 
     G.sweepOf = sweepOf;
 }

@@ -1,10 +1,11 @@
-// A chart's surroundings: title, controls, legend, drawing that follows the width, reading of values
-// by pointer and keyboard, the text alternative and the data as a table.
+// A chart's surroundings: title, controls, legend, drawing that follows the width, reading of
+// values by pointer and keyboard, the text alternative and the data as a table.
 //
-// A spec has id, title, note, controls (nodes), and functions: series() with a name and a look each,
-// height(width, print), draw(stage), alt() for a sentence, table() with head and rows; legend: false where
-// the legend is elsewhere. What draw returns reads values: at(x, y) says what to show there and where the
-// cursor is, stops are the places that arrow keys go to, leave() is called when nothing is read any more.
+// A spec has id, title, note, controls (nodes), and functions: series() with a name and a look
+// each, height(width, print), draw(stage), alt() for a sentence, table() with head and rows;
+// legend: false where the legend is elsewhere. What draw returns reads values: at(x, y) says what
+// to show there and where the cursor is, stops are the places that arrow keys go to, leave() is
+// called when nothing is read any more.
 {
     const PRINT_WIDTH = 700;
     const TABLE_ROWS = 3000;

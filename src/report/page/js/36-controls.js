@@ -31,8 +31,19 @@
             "label",
             { class: "choice" },
             `${label} `,
-            G.el("input", { type: "search", size: 14, input: (event) => change(event.target.value) }),
+            G.el("input", {
+                type: "search",
+                size: 14,
+                input: (event) => change(event.target.value),
+            }),
         );
+
+    // Whether all words of a search occur.
+    G.matches = (words, text) =>
+        words
+            .toLowerCase()
+            .split(/\s+/)
+            .every((word) => text.toLowerCase().includes(word));
 
     G.section = (id, title, ...children) =>
         G.el("section", { id }, G.el("h2", {}, title), children);

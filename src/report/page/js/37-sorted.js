@@ -1,5 +1,5 @@
-// A table that is sorted by pressing a column's head. Rows without a value in it come last; pressing a
-// head for the third time brings the first order back.
+// A table that is sorted by pressing a column's head. Rows without a value in it come last;
+// pressing a head for the third time brings the first order back.
 {
     const SIGNS = { ascending: "\u00a0↑", descending: "\u00a0↓", none: "" };
     const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
@@ -14,7 +14,12 @@
     // Columns have title, key, sort(row) and cell(row); attributes(row) are those of the row.
     G.sortedTable = ({ kind, label, attributes }) => {
         const state = { title: "", order: "none", rows: [], columns: [] };
-        const box = G.el("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label });
+        const box = G.el("div", {
+            class: "scroll tall",
+            tabindex: 0,
+            role: "region",
+            "aria-label": label,
+        });
 
         function head(column) {
             const order = column.title === state.title ? state.order : "none";
@@ -26,7 +31,12 @@
             const button = () =>
                 G.el(
                     "button",
-                    { type: "button", class: "sort", "data-sort": state.columns.indexOf(column), click: turn },
+                    {
+                        type: "button",
+                        class: "sort",
+                        "data-sort": state.columns.indexOf(column),
+                        click: turn,
+                    },
                     column.title,
                     G.el("span", { "aria-hidden": "true" }, SIGNS[order]),
                 );
@@ -50,7 +60,11 @@
 
         function draw() {
             const { rows, columns } = state;
-            const shown = inOrder(rows, columns.find((one) => one.title === state.title), state.order);
+            const shown = inOrder(
+                rows,
+                columns.find((one) => one.title === state.title),
+                state.order,
+            );
             box.replaceChildren(
                 G.el(
                     "table",

@@ -1,4 +1,5 @@
-// Small multiples: panels of one size with one y axis for all of them, and the swept values below each.
+// Small multiples: panels of one size with one y axis for all of them, and the swept values below
+// each.
 {
     const LETTER = 6.4;
     const NARROW = 170;
@@ -30,20 +31,27 @@
         return rows * (panel + FOOT);
     };
 
-    // The boxes of all panels; x is { dimension, scale }, y is { scale, format, label, strip, zero }: with zero
-    // a logarithmic axis has a place at the foot for what is not above it.
+    // The boxes of all panels; x is { dimension, scale }, y is { scale, format, label, strip, zero
+    // }: with zero a logarithmic axis has a place at the foot for what is not above it.
     G.panels = (stage, titles, x, y) => {
         const { columns, panel } = plan(stage.width, titles.length, stage.print);
         const ticks = y.scale.ticks(Math.max(2, Math.floor(panel / 48)));
         const labels = ticks.map(y.format);
-        const room = 26 + Math.max(24, ...labels.map((text) => text.length * LETTER), y.strip ? y.strip.length * 6 : 0);
+        const letters = Math.max(4, (y.strip ?? "").length, ...labels.map((text) => text.length));
+        const room = 26 + letters * LETTER;
         const width = (stage.width - room - 8 - GAP * (columns - 1)) / columns;
         return titles.map((title, i) => {
             const [column, row] = [i % columns, Math.floor(i / columns)];
             const left = room + column * (width + GAP);
             const top = row * (panel + FOOT) + (titles.length > 1 ? HEAD : 8);
             const plot = top + (y.strip ? STRIP : 0);
-            const area = { left, right: left + width, top, plot, bottom: row * (panel + FOOT) + panel };
+            const area = {
+                left,
+                right: left + width,
+                top,
+                plot,
+                bottom: row * (panel + FOOT) + panel,
+            };
             area.px = (value) => left + x.scale.at(value) * width;
             area.foot = area.bottom - (y.zero ? ZERO : 0);
             area.py = (value) =>
@@ -52,7 +60,9 @@
                     : area.foot - y.scale.at(value) * (area.foot - plot);
             area.strip = top + 7;
             const last = row === Math.ceil(titles.length / columns) - 1;
-            draw(stage, area, { title: titles.length > 1 ? title : "", x, y, ticks, labels, first: column === 0, last });
+            const first = column === 0;
+            const head = titles.length > 1 ? title : "";
+            draw(stage, area, { title: head, x, y, ticks, labels, first, last });
             return area;
         });
     };
@@ -61,13 +71,18 @@
         const layer = G.svg("g", { class: "axes" });
         stage.svg.append(layer);
         const text = (attributes, words) => layer.append(G.svg("text", attributes, words));
-        const line = (kind, x1, y1, x2, y2) => layer.append(G.svg("line", { class: kind, x1, y1, x2, y2 }));
+        const line = (kind, x1, y1, x2, y2) =>
+            layer.append(G.svg("line", { class: kind, x1, y1, x2, y2 }));
         if (title)
-            text({ class: "row-head", x: area.left, y: area.top - 8 }, cut(title, area.right - area.left, 7.2));
+            text(
+                { class: "row-head", x: area.left, y: area.top - 8 },
+                cut(title, area.right - area.left, 7.2),
+            );
         ticks.forEach((tick, i) => {
             const at = area.py(tick);
             line("grid", area.left, at, area.right, at);
-            if (first) text({ x: area.left - 8, y: at, dy: "0.32em", "text-anchor": "end" }, labels[i]);
+            if (first)
+                text({ x: area.left - 8, y: at, dy: "0.32em", "text-anchor": "end" }, labels[i]);
         });
         if (y.zero && first)
             text({ x: area.left - 8, y: area.bottom, dy: "0.32em", "text-anchor": "end" }, "0");
@@ -82,7 +97,10 @@
                 }),
             );
             if (first)
-                text({ x: area.left - 8, y: area.strip, dy: "0.32em", "text-anchor": "end" }, y.strip);
+                text(
+                    { x: area.left - 8, y: area.strip, dy: "0.32em", "text-anchor": "end" },
+                    y.strip,
+                );
         }
         line("base", area.left, area.bottom, area.right, area.bottom);
         under(area, x, text, line);
@@ -108,8 +126,8 @@
             );
     }
 
-    // Every value of the sweep has its tick. Labels of numbers that would run into each other are left
-    // out, those of categories are shortened: each of them is needed.
+    // Every value of the sweep has its tick. Labels of numbers that would run into each other are
+    // left out, those of categories are shortened: each of them is needed.
     function under(area, { dimension, scale }, text, line) {
         const { values, numeric } = dimension;
         const room = (area.right - area.left) / values.length - 4;

@@ -20,16 +20,19 @@
         return { cells, range, best: cells.find((cell) => cell.mean === best && range) ?? null };
     }
 
-    // 0 for the worst, 1 for the best. Values above zero that span more than a decade by their logarithm.
+    // 0 for the worst, 1 for the best. Values above zero that span more than a decade by their
+    // logarithm.
     function strengthOf({ range }, measure) {
         if (!range || range[0] === range[1]) return () => 1;
         const log = range[0] > 0 && range[1] / range[0] > DECADE;
-        const at = (v) =>
-            log ? Math.log(v / range[0]) / Math.log(range[1] / range[0]) : (v - range[0]) / (range[1] - range[0]);
-        return (v) => (measure.up ? at(v) : 1 - at(v));
+        const scale = log ? G.log(...range) : G.linear(...range);
+        return (v) => (measure.up ? scale.at(v) : 1 - scale.at(v));
     }
 
-    const colour = (strength) => `color-mix(in oklab, var(--map-best) ${(100 * strength).toFixed(1)}%, var(--map-worst))`;
+    const colour = (strength) => {
+        const share = (100 * strength).toFixed(1);
+        return `color-mix(in oklab, var(--map-best) ${share}%, var(--map-worst))`;
+    };
 
     function draw(stage, sweep, view) {
         const grid = gridOf(sweep, view);
@@ -48,7 +51,9 @@
         });
         axes(stage, area, view, width);
         const placed = grid.cells.map((cell) => ({ cell, box: spot(cell) }));
-        placed.forEach(({ cell, box }) => square(stage, cell, box, view, strength, cell === grid.best));
+        placed.forEach(({ cell, box }) =>
+            square(stage, cell, box, view, strength, cell === grid.best),
+        );
         if (grid.best) mark(stage, spot(grid.best));
         legend(stage, area, grid, measure);
         return reader(placed, view);
@@ -57,9 +62,21 @@
     function square(stage, cell, box, { measure }, strength, best) {
         const told = G.isNumber(cell.mean);
         const at = told ? strength(cell.mean) : 0;
-        const inner = { x: box.x + 1, y: box.y + 1, width: Math.max(1, box.width - 2), height: box.height - 2 };
+        const inner = {
+            x: box.x + 1,
+            y: box.y + 1,
+            width: Math.max(1, box.width - 2),
+            height: box.height - 2,
+        };
         stage.svg.append(
-            G.svg("rect", { ...inner, class: told ? "map-cell" : "map-cell empty", style: told ? `fill: ${colour(at)}` : null }),
+            G.svg(
+                "rect",
+                {
+                    ...inner,
+                    class: told ? "map-cell" : "map-cell empty",
+                    style: told ? `fill: ${colour(at)}` : null,
+                },
+            ),
         );
         if (!told) stage.svg.append(G.svg("rect", { ...inner, fill: "url(#hatch)", opacity: 0.5 }));
         const room = (text) => text.length * LETTER < box.width - 6;
@@ -84,26 +101,58 @@
 
     const mark = (stage, box) =>
         stage.svg.append(
-            G.svg("rect", { class: "map-frame", x: box.x + 1, y: box.y + 1, width: box.width - 2, height: box.height - 2 }),
+            G.svg(
+                "rect",
+                {
+                    class: "map-frame",
+                    x: box.x + 1,
+                    y: box.y + 1,
+                    width: box.width - 2,
+                    height: box.height - 2,
+                },
+            ),
         );
 
     function axes(stage, area, { x, y }, width) {
         const text = (attributes, words) => stage.svg.append(G.svg("text", attributes, words));
         y.values.forEach((value, i) =>
             text(
-                { class: "row-label", x: area.left - 8, y: area.top + (i + 0.5) * ROW, dy: "0.34em", "text-anchor": "end" },
+                {
+                    class: "row-label",
+                    x: area.left - 8,
+                    y: area.top + (i + 0.5) * ROW,
+                    dy: "0.34em",
+                    "text-anchor": "end",
+                },
                 G.cut(value.short, area.left - 30, LETTER),
             ),
         );
         x.values.forEach((value, i) =>
             text(
-                { class: "row-label", x: area.left + (i + 0.5) * width, y: area.bottom + 17, "text-anchor": "middle" },
+                {
+                    class: "row-label",
+                    x: area.left + (i + 0.5) * width,
+                    y: area.bottom + 17,
+                    "text-anchor": "middle",
+                },
                 G.cut(value.short, width - 2, LETTER),
             ),
         );
-        text({ class: "axis-title", x: (area.left + area.right) / 2, y: area.bottom + 37, "text-anchor": "middle" }, x.label);
         text(
-            { class: "axis-title", transform: `translate(11 ${(area.top + area.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" },
+            {
+                class: "axis-title",
+                x: (area.left + area.right) / 2,
+                y: area.bottom + 37,
+                "text-anchor": "middle",
+            },
+            x.label,
+        );
+        text(
+            {
+                class: "axis-title",
+                transform: `translate(11 ${(area.top + area.bottom) / 2}) rotate(-90)`,
+                "text-anchor": "middle",
+            },
             G.cut(y.label, area.bottom - area.top + 20, LETTER),
         );
     }
@@ -138,7 +187,11 @@
             stops: placed.map(({ box }) => middle(box)),
             at(px, py) {
                 const found = placed.find(
-                    ({ box }) => px >= box.x && px < box.x + box.width && py >= box.y && py < box.y + box.height,
+                    ({ box }) =>
+                        px >= box.x &&
+                        px < box.x + box.width &&
+                        py >= box.y &&
+                        py < box.y + box.height,
                 );
                 if (!found) return null;
                 const { cell, box } = found;
@@ -158,7 +211,9 @@
                                 : G.lack(cell),
                         },
                     ],
-                    foot: told && cell.total > 1 ? [`95\u00a0% interval over ${cell.total} seeds`] : [],
+                    foot: G.isNumber(cell.lo)
+                        ? [`95\u00a0% interval over ${cell.total} seeds`]
+                        : [],
                     cursor: [G.svg("rect", { class: "frame", ...box })],
                 };
             },
@@ -169,10 +224,8 @@
         const { best } = gridOf(sweep, view);
         const what = `${view.measure.label} for every ${view.y.label} and ${view.x.label}`;
         if (!best) return `Heat map: ${what}. No combination has a mean.`;
-        return (
-            `Heat map: ${what}. Best: ${view.y.label} = ${best.row.text}, ${view.x.label} = ${best.column.text}, ` +
-            `with ${G.cellText(best, view.measure)}.`
-        );
+        const where = `${view.y.label} = ${best.row.text}, ${view.x.label} = ${best.column.text}`;
+        return `Heat map: ${what}. Best: ${where}, with ${G.cellText(best, view.measure)}.`;
     }
 
     // view() may change when the reader chooses otherwise.
@@ -180,7 +233,9 @@
         G.figure({
             id,
             title: "Two at a time",
-            note: "The stronger the colour, the better. The frame and the star mark the best mean. Hatched: no mean, because a seed has no value.",
+            note:
+                "The stronger the colour, the better. The frame and the star mark the best mean. " +
+                "Hatched: no mean, because a seed has no value.",
             legend: false,
             controls,
             series: () => [{ name: view().measure.label }],
@@ -190,7 +245,15 @@
             table: () => {
                 const { x, y, measure } = view();
                 return {
-                    head: [y.label, x.label, `${measure.label}, mean`, "95\u00a0% from", "to", "seeds", "remark"],
+                    head: [
+                        y.label,
+                        x.label,
+                        `${measure.label}, mean`,
+                        "95\u00a0% from",
+                        "to",
+                        "seeds",
+                        "remark",
+                    ],
                     rows: gridOf(sweep, view()).cells.map((cell) => [
                         cell.row.text,
                         cell.column.text,

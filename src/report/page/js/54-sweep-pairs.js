@@ -4,18 +4,19 @@
     const WIDTH = 150;
     const HEIGHT = 16;
 
-    // What may be compared with: a variant at the same swept values, or the first value of a key with all
-    // else the same. A choice of place: the dimension and the value that stands for the reference.
-    function references({ dimensions, keys, variants }) {
-        const list = [
-            ...(variants.length > 1 ? variants.map((value) => [dimensions[dimensions.length - 1], value]) : []),
-            ...keys.filter((key) => key.values.length > 1).flatMap((key) => key.values.map((value) => [key, value])),
-        ];
+    // What may be compared with: a variant at the same swept values, or the first value of a key
+    // with all else the same. A choice of place: the dimension and the value that stands for the
+    // reference.
+    function references({ dimensions, keys }) {
+        const variant = dimensions[dimensions.length - 1];
+        const list = [variant, ...keys]
+            .filter(({ values }) => values.length > 1)
+            .flatMap((dimension) => dimension.values.map((value) => [dimension, value]));
         return list.map(([dimension, value], index) => ({
             id: String(index),
             dimension,
             value,
-            text: `${dimension.key === G.VARIANT ? "" : `${dimension.label} = `}${value.text}, all else the same`,
+            text: `${dimension.label} = ${value.text}, all else the same`,
         }));
     }
 
@@ -37,7 +38,8 @@
 
     function interval(row, measure) {
         if (row.pairs === 0) return "no common seed";
-        if (row.censored > 0) return `none: ${row.censored} of ${G.plural(row.pairs, "pair")} without a value`;
+        if (row.censored > 0)
+            return `none: ${row.censored} of ${G.plural(row.pairs, "pair")} without a value`;
         if (row.pairs === 1) return "none: one seed";
         return `${difference(row.lo, measure)} to ${difference(row.hi, measure)}`;
     }
@@ -53,29 +55,59 @@
     // The interval beside zero, on one scale for all rows.
     function picture(row, reach) {
         const px = (v) => WIDTH / 2 + Math.max(-1, Math.min(1, v / reach)) * (WIDTH / 2 - 6);
-        const icon = G.svg("svg", { class: "interval", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, "aria-hidden": "true" });
+        const y = HEIGHT / 2;
+        const icon = G.svg("svg", {
+            class: "interval",
+            viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+            width: WIDTH,
+            height: HEIGHT,
+            "aria-hidden": "true",
+        });
         icon.append(G.svg("line", { class: "zero", x1: px(0), x2: px(0), y1: 0, y2: HEIGHT }));
         if (!G.isNumber(row.mean)) return icon;
         if (G.isNumber(row.lo))
-            icon.append(G.svg("line", { class: "reach", x1: px(row.lo), x2: px(row.hi), y1: HEIGHT / 2, y2: HEIGHT / 2 }));
-        icon.append(G.svg("circle", { class: "middle", cx: px(row.mean), cy: HEIGHT / 2, r: 3.4 }));
+            icon.append(
+                G.svg("line", { class: "reach", x1: px(row.lo), x2: px(row.hi), y1: y, y2: y }),
+            );
+        icon.append(G.svg("circle", { class: "middle", cx: px(row.mean), cy: y, r: 3.4 }));
         return icon;
     }
 
     function columnsOf({ keys, variants }, measure, reach) {
         return [
             ...(variants.length > 1
-                ? [{ title: "variant", sort: ({ one }) => one.at[G.VARIANT], cell: ({ one }) => variants[one.at[G.VARIANT]]?.text }]
+                ? [
+                    {
+                        title: "variant",
+                        sort: ({ one }) => one.at[G.VARIANT],
+                        cell: ({ one }) => variants[one.at[G.VARIANT]]?.text,
+                    },
+                ]
                 : []),
             ...keys.map((key) => ({
                 title: key.label,
                 sort: ({ one }) => key.values[one.at[key.key]]?.size ?? Infinity,
                 cell: ({ one }) => key.values[one.at[key.key]]?.text,
             })),
-            { title: "mean difference", sort: (row) => row.mean, cell: (row) => difference(row.mean, measure), key: "difference" },
-            { title: "95\u00a0% interval", sort: (row) => row.lo, cell: (row) => interval(row, measure), key: "interval" },
+            {
+                title: "mean difference",
+                sort: (row) => row.mean,
+                cell: (row) => difference(row.mean, measure),
+                key: "difference",
+            },
+            {
+                title: "95\u00a0% interval",
+                sort: (row) => row.lo,
+                cell: (row) => interval(row, measure),
+                key: "interval",
+            },
             { title: "lower | higher", key: "picture", cell: (row) => picture(row, reach) },
-            { title: "seeds", sort: (row) => row.higher - row.lower, cell: agreement, key: "seeds" },
+            {
+                title: "seeds",
+                sort: (row) => row.higher - row.lower,
+                cell: agreement,
+                key: "seeds",
+            },
         ];
     }
 
@@ -99,18 +131,20 @@
         const count = G.el("span", { class: "count", role: "status" });
         const update = () => {
             const rows = rowsOf(sweep, state.reference, state.measure);
-            const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-            const found = rows.filter(({ one }) => words.every((word) => one.name.toLowerCase().includes(word)));
+            const found = rows.filter(({ one }) => G.matches(state.words, one.name));
             table.show(found, columnsOf(sweep, state.measure, reachOf(found)));
-            count.textContent = found.length < rows.length ? `${found.length} of ${rows.length} rows` : "";
+            count.textContent =
+                found.length < rows.length ? `${found.length} of ${rows.length} rows` : "";
         };
         update();
+        const measures = sweep.measures.map((measure) => [measure.key, measure.label]);
+        const others = options.map((one) => [one.id, one.text]);
         const controls = [
-            G.choice("measure", sweep.measures.map((m) => [m.key, m.label]), state.measure.key, (key) => {
-                state.measure = sweep.measures.find((m) => m.key === key);
+            G.choice("measure", measures, state.measure.key, (key) => {
+                state.measure = sweep.measures.find((measure) => measure.key === key);
                 update();
             }),
-            G.choice("compared with", options.map((one) => [one.id, one.text]), state.reference.id, (id) => {
+            G.choice("compared with", others, state.reference.id, (id) => {
                 state.reference = options.find((one) => one.id === id);
                 update();
             }),
@@ -127,9 +161,10 @@
             { class: "pairs-block" },
             G.el("h3", {}, "Paired differences"),
             G.text(
-                "Combination minus reference, for each seed; then the mean over seeds and its 95\u00a0% interval (Student's t). " +
-                    "An interval that holds zero says that the seeds do not tell the two apart. " +
-                    "With many rows about one in twenty leaves zero out by chance.",
+                "Combination minus reference, for each seed; then the mean over seeds and its " +
+                    "95\u00a0% interval (Student's t). An interval that holds zero says that the " +
+                    "seeds do not tell the two apart. With many rows about one in twenty leaves " +
+                    "zero out by chance.",
                 "note",
             ),
             G.el("div", { class: "controls" }, controls),

@@ -1,10 +1,12 @@
-// All combinations of a sweep as a table: a column for the variant, one for every swept key, and then what
-// the answer's table has. Nothing is bold: the best of many may be there by chance.
+// All combinations of a sweep as a table: a column for the variant, one for every swept key, and
+// then what the answer's table has. Nothing is bold: the best of many may be there by chance.
 {
     const LONG = 12;
 
     function keyColumns(sweeps) {
-        const keys = new Map(sweeps.flatMap((sweep) => sweep.keys.map((key) => [key.key, key.label])));
+        const keys = new Map(
+            sweeps.flatMap((sweep) => sweep.keys.map((key) => [key.key, key.label])),
+        );
         const valueOf = (row, key) => {
             const dimension = row.sweep?.keys.find((one) => one.key === key);
             return dimension?.values[row.combination.at[key]];
@@ -17,7 +19,8 @@
         }));
     }
 
-    // The model's variants are combinations here; those of folders without a sweep stay what they are.
+    // The model's variants are combinations here; those of folders without a sweep stay what they
+    // are.
     function rowsOf(variants, sweeps) {
         return variants.map((variant) => {
             const sweep = sweeps.find((one) => one.folder === variant.folder);
@@ -62,19 +65,18 @@
         table.show(rows, columns);
         const count = G.el("span", { class: "count", role: "status" });
         const search = G.search("rows with", (text) => {
-            const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-            const found = rows.filter(({ variant }) =>
-                words.every((word) => variant.name.toLowerCase().includes(word)),
-            );
+            const found = rows.filter(({ variant }) => G.matches(text, variant.name));
             table.show(found, columns);
-            count.textContent = found.length < rows.length ? `${found.length} of ${rows.length} rows` : "";
+            count.textContent =
+                found.length < rows.length ? `${found.length} of ${rows.length} rows` : "";
         });
         const seeds = Math.max(0, ...variants.map((one) => one.over?.seeds ?? one.seeds.length));
+        const sentence = G.answerParts.sentence(variants, folders, metrics);
         return G.el(
             "section",
             { id: "answer" },
             G.el("h2", {}, "All combinations"),
-            folders.length > 1 && G.el("p", { class: "sentence" }, G.answerParts.sentence(variants, folders, metrics)) || null,
+            folders.length > 1 ? G.el("p", { class: "sentence" }, sentence) : null,
             G.text(G.answerParts.fairness(variants) ?? "", "second"),
             rows.length > LONG ? G.el("div", { class: "controls" }, search, count) : null,
             table.node,

@@ -1,74 +1,88 @@
-// Charts of a sweep's combinations show some of them: sixty lines would be a tangle. The reader chooses
-// which; the charts are then made anew.
+// Charts of a sweep's combinations show some of them: sixty lines would be a tangle. The reader
+// chooses which; the charts are then made anew.
 {
     const FEW = 6;
     const MOST = 12;
     const FIELD_FROM = 13;
 
+    // A run has curves of the first combinations only.
     const charted = (variants) => variants.filter((variant) => variant.runs.length > 0);
-    const variantOf = (variants, sweep, combination) =>
-        variants.find((one) => one.folder === sweep.folder && one.plain === combination.name);
+    const sweepOf = (sweeps, variant) => sweeps.find((sweep) => sweep.folder === variant.folder);
+    const placeOf = (sweeps, variant) =>
+        sweepOf(sweeps, variant)?.combinations.find((one) => one.name === variant.plain)?.at;
 
-    // Ready choices: the best of each variant, and for every key its values with all else as in the best.
-    function readyOf({ folders, variants }, sweeps) {
-        const there = charted(variants);
-        const pick = (sweep, list) =>
-            list.map((one) => variantOf(there, sweep, one)).filter(Boolean);
-        const plain = there.filter((one) => !sweeps.some((sweep) => sweep.folder === one.folder));
-        const ranked = (sweep) => {
-            const order = sweep.main ? G.rank(sweep.combinations, sweep.main) : [];
-            const list = G.unique([...order.map((cell) => cell.combination), ...sweep.combinations]);
-            return list.filter((one) => variantOf(there, sweep, one));
-        };
-        const firsts = (order) => order.filter((one, i) => order.findIndex((c) => c.at[G.VARIANT] === one.at[G.VARIANT]) === i);
-        const each = sweeps.every((sweep) => firsts(ranked(sweep)).length > 1);
-        const best = sweeps.flatMap((sweep) => pick(sweep, each ? firsts(ranked(sweep)) : ranked(sweep)));
-        const list = [[each ? "the best of each variant" : "the best", [...plain, ...best].slice(0, FEW)]];
-        for (const sweep of sweeps) {
-            const [top] = ranked(sweep);
-            if (!top) continue;
-            for (const { key, label, values } of sweep.dimensions) {
-                const line = values.map(({ index }) => sweep.find({ ...top.at, [key]: index })).filter(Boolean);
-                const found = pick(sweep, line).slice(0, MOST);
-                const where = folders.length > 1 ? ` (${sweep.folder.folder})` : "";
-                if (found.length > 1) list.push([`every ${label}, all else as in the best${where}`, found]);
+    // The model's variants of a sweep that have curves, the best first.
+    function ranked(there, sweep) {
+        const order = sweep.main ? G.rank(sweep.combinations, sweep.main) : [];
+        const best = order.map((cell) => cell.combination);
+        return G.unique([...best, ...sweep.combinations])
+            .map(({ name }) => there.find((v) => v.folder === sweep.folder && v.plain === name))
+            .filter(Boolean);
+    }
+
+    // Ready choices: the best of each variant, and for every key its values with all else as in the
+    // best.
+    function readyOf({ folders }, there, sweeps) {
+        const plain = there.filter((variant) => !sweepOf(sweeps, variant));
+        const own = (variant) => placeOf(sweeps, variant)[G.VARIANT];
+        const firsts = (list) =>
+            list.filter((one, i) => list.findIndex((other) => own(other) === own(one)) === i);
+        const lists = sweeps.map((sweep) => ranked(there, sweep));
+        const each = lists.every((list) => firsts(list).length > 1);
+        const best = lists.flatMap((list) => (each ? firsts(list) : list));
+        const title = each ? "the best of each variant" : "the best";
+        const ready = [[title, [...plain, ...best].slice(0, FEW)]];
+        sweeps.forEach((sweep, i) => {
+            const where = folders.length > 1 ? ` (${sweep.folder.folder})` : "";
+            for (const dimension of sweep.dimensions) {
+                const found = alongside(lists[i], sweeps, dimension);
+                const text = `every ${dimension.label}, all else as in the best${where}`;
+                if (found.length > 1) ready.push([text, found.slice(0, MOST)]);
             }
-        }
-        return list.filter(([, found]) => found.length > 0);
+        });
+        return ready;
+    }
+
+    // Those that differ from the first in one dimension only, in its order.
+    function alongside(list, sweeps, { key }) {
+        if (list.length === 0) return [];
+        const place = (variant) => placeOf(sweeps, variant);
+        const rest = (variant) => JSON.stringify({ ...place(variant), [key]: null });
+        return list
+            .filter((variant) => rest(variant) === rest(list[0]))
+            .sort((a, b) => place(a)[key] - place(b)[key]);
     }
 
     // A variant keeps its colour where no two combinations of it are shown.
     function withLooks(chosen, sweeps) {
-        const owns = chosen.map((one) => {
-            const sweep = sweeps.find((candidate) => candidate.folder === one.folder);
-            return sweep?.combinations.find((c) => c.name === one.plain)?.at[G.VARIANT] ?? null;
-        });
-        const own = sweeps.length === 1 && owns.every((at) => at !== null) && G.unique(owns).length === owns.length;
-        return chosen.map((one, index) => ({ ...one, ...G.variantLook(own ? owns[index] : index) }));
+        const owns = chosen.map((variant) => placeOf(sweeps, variant)?.[G.VARIANT]);
+        const unique = G.unique(owns).length === owns.length && !owns.includes(undefined);
+        const own = sweeps.length === 1 && unique;
+        return chosen.map((variant, index) => ({
+            ...variant,
+            ...G.variantLook(own ? owns[index] : index),
+        }));
     }
 
     function boxes(there, state, change) {
+        const turn = (variant, on) => {
+            const wanted = (one) => (one === variant ? on : state.chosen.includes(one));
+            state.chosen = there.filter(wanted);
+            change();
+        };
         const list = there.map((variant) => {
-            const box = G.el("input", {
-                type: "checkbox",
-                change: () => {
-                    if (box.checked) state.chosen = there.filter((one) => one === variant || state.chosen.includes(one));
-                    else state.chosen = state.chosen.filter((one) => one !== variant);
-                    change();
-                },
-            });
-            const node = G.el("label", { class: "choice" }, box, ` ${variant.name}`);
-            return { variant, box, node };
+            const node = G.toggle(variant.name, false, (on) => turn(variant, on));
+            return { variant, node, box: node.querySelector("input") };
         });
-        const search = G.search("with", (text) => {
-            const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-            for (const { variant, node } of list)
-                node.hidden = !words.every((word) => variant.name.toLowerCase().includes(word));
+        const search = G.search("with", (words) => {
+            for (const { variant, node } of list) node.hidden = !G.matches(words, variant.name);
         });
         const update = () => {
+            const full = state.chosen.length >= MOST;
+            const last = state.chosen.length === 1;
             for (const { variant, box } of list) {
                 box.checked = state.chosen.includes(variant);
-                box.disabled = !box.checked ? state.chosen.length >= MOST : state.chosen.length === 1;
+                box.disabled = box.checked ? last : full;
             }
         };
         const node = G.el(
@@ -76,57 +90,60 @@
             { class: "boxes" },
             G.el("summary", {}, `Choose one by one (at most ${MOST})`),
             list.length >= FIELD_FROM ? search : null,
-            G.el("div", { class: "grid-of-boxes" }, list.map((one) => one.node)),
+            G.el(
+                "div",
+                { class: "grid-of-boxes" },
+                list.map((one) => one.node),
+            ),
         );
         return { node, update };
     }
 
-    // The sections of a sweep's page that draw combinations. make(model) makes them for some of them.
+    function summary(state, there, all) {
+        const names = G.list(state.chosen.map((one) => one.name));
+        const count = `${state.chosen.length} of ${all} combinations`;
+        const shown = `The charts below show ${count}: ${names}.`;
+        const without = G.plural(all - there, "combination has", "combinations have");
+        return all > there ? `${shown} ${without} no curves on this page.` : shown;
+    }
+
+    // The sections of a sweep's page that draw combinations; make(model) makes them for some of
+    // them. lead, where there are many, is the section that chooses.
     G.chosenSections = (model, sweeps, make) => {
         const there = charted(model.variants);
-        if (there.length <= FEW) return { lead: null, sections: () => make(model) };
-        const ready = readyOf(model, sweeps);
+        const some = (variants) => ({ ...model, variants: withLooks(variants, sweeps) });
+        if (there.length <= FEW)
+            return { lead: null, sections: make(some(there.length ? there : model.variants)) };
+        const ready = readyOf(model, there, sweeps);
         const state = { chosen: ready[0][1] };
-        const some = () => ({ ...model, variants: withLooks(state.chosen, sweeps) });
         const told = G.el("p", { class: "note", role: "status" });
-        let sections = make(some());
-        const say = () => {
-            const without = model.variants.length - there.length;
-            told.textContent =
-                `The charts below show ${state.chosen.length} of ${model.variants.length} combinations: ` +
-                `${G.list(state.chosen.map((one) => one.name))}.` +
-                (without > 0 ? ` ${G.plural(without, "combination has", "combinations have")} no curves on this page.` : "");
+        let sections = make(some(state.chosen));
+        const tell = () => {
+            update();
+            told.textContent = summary(state, there.length, model.variants.length);
         };
         const change = () => {
             const old = sections;
             G.replaceCharts(old, () => {
-                sections = make(some());
+                sections = make(some(state.chosen));
                 old[0].before(...sections);
                 old.forEach((section) => section.remove());
             });
-            update();
-            say();
+            tell();
         };
         const { node, update } = boxes(there, state, () => {
             select.querySelector("select").value = "";
             change();
         });
-        const select = G.choice(
-            "show",
-            [...ready.map(([text], index) => [String(index), text]), ["", "chosen one by one"]],
-            "0",
-            (index) => {
-                if (index === "") {
-                    node.open = true;
-                    return;
-                }
-                state.chosen = ready[Number(index)][1];
-                change();
-            },
-        );
-        update();
-        say();
-        const lead = G.section("combinations", "Some combinations in detail", G.el("div", { class: "controls" }, select), node, told);
-        return { lead, sections: () => sections };
+        const options = ready.map(([text], index) => [String(index), text]);
+        const select = G.choice("show", [...options, ["", "chosen one by one"]], "0", (index) => {
+            if (index === "") return node.setAttribute("open", "");
+            state.chosen = ready[Number(index)][1];
+            change();
+        });
+        tell();
+        const controls = G.el("div", { class: "controls" }, select);
+        const title = "Some combinations in detail";
+        return { lead: G.section("combinations", title, controls, node, told), sections };
     };
 }

@@ -103,12 +103,12 @@
             ].filter(Boolean);
         const chosen = sweeps.length
             ? G.chosenSections(model, sweeps, detail)
-            : { lead: null, sections: () => detail(model) };
+            : { lead: null, sections: detail(model) };
         const sections = [
             ...sweeps.map((sweep, index) => G.sweepSection(sweep, index, folders.length)),
             answer,
             chosen.lead,
-            ...chosen.sections(),
+            ...chosen.sections,
             G.repeatSection(model),
         ].filter(Boolean);
         const banners = folders
