@@ -1,5 +1,6 @@
 """What a reader sees in the section of a sweep."""
 
+import json
 import pathlib
 import tempfile
 
@@ -170,3 +171,39 @@ class SweepChecks:
                 row = visit.page.locator(f"table.answer tr[data-variant='{entry['name']}']")
                 for key, value in entry["swept"].items():
                     self.assertEqual(row.locator(f"td[data-column='{key}']").text_content(), str(value))
+
+    def test_names_of_variants_and_values_are_text(self):
+        hostile = '<img src=x onerror="document.title=\'taken\'">'
+        with self.visit() as visit, tempfile.TemporaryDirectory() as folder:
+            data = visit.data()
+            summary = data["folders"][0]["summary"]
+            for entry in summary["variants"] + summary["over_seeds"]:
+                entry["variant"] = entry["variant"].replace("fedavg", hostile)
+                if entry["swept"]["server.close.deadline"] == "1s":
+                    entry["swept"]["server.close.deadline"] = hostile
+            summary["swept"][0]["values"][0] = hostile
+            summary["swept"][0]["label"] = hostile
+            file = pathlib.Path(folder) / "report.html"
+            file.write_text(sweeping.replaced(self.run_files.page.read_text(), data))
+            with self.open(file) as other:
+                self.assertIn(hostile, other.page.locator("#sweep").text_content())
+                self.assertEqual(other.page.locator("main img, main script").count(), 0)
+                self.assertNotEqual(other.page.title(), "taken")
+                self.assertEqual(other.complaints, [])
+
+    def test_a_page_of_two_folders_has_both(self):
+        with self.visit() as visit, tempfile.TemporaryDirectory() as folder:
+            data = visit.data()
+            plain = json.loads(json.dumps(data["folders"][0]))
+            del plain["summary"]["swept"]
+            for entry in plain["summary"]["variants"] + plain["summary"]["over_seeds"]:
+                del entry["swept"], entry["variant"]
+            plain["folder"] = "runs/plain"
+            data["folders"].append(plain)
+            file = pathlib.Path(folder) / "report.html"
+            file.write_text(sweeping.replaced(self.run_files.page.read_text(), data))
+            with self.open(file) as both:
+                self.assertEqual(both.page.locator("section[id^='sweep']").count(), 1)
+                rows = both.page.locator("table.answer tbody tr")
+                self.assertEqual(rows.count(), 2 * len(self.run_files.combinations))
+                self.assertEqual(both.complaints, [])

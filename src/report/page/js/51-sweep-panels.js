@@ -38,7 +38,7 @@
         const ticks = y.scale.ticks(Math.max(2, Math.floor(panel / 48)));
         const labels = ticks.map(y.format);
         const letters = Math.max(4, (y.strip ?? "").length, ...labels.map((text) => text.length));
-        const room = 26 + letters * LETTER;
+        const room = 30 + letters * LETTER;
         const width = (stage.width - room - 8 - GAP * (columns - 1)) / columns;
         return titles.map((title, i) => {
             const [column, row] = [i % columns, Math.floor(i / columns)];

@@ -55,7 +55,8 @@
     G.responseLog = (cells, measure) => {
         const numbers = numbersOf(cells);
         const range = G.range(numbers);
-        const above = G.range(numbers.filter((v) => v > floorOf(numbers)));
+        const floor = floorOf(numbers);
+        const above = G.range(numbers.filter((v) => v > floor));
         const possible = !measure.up && Boolean(above) && range[0] >= 0;
         return { possible, wanted: possible && above[1] / above[0] > DECADES };
     };
