@@ -2,6 +2,8 @@
 {
     const FINISHED = ["complete", "diverged"];
     const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    const distinct = (raws) =>
+        raws.filter((raw, i) => raw !== undefined && raws.findIndex((one) => same(one, raw)) === i);
 
     // Null for a run without a sweep.
     function sweepOf(folder) {
@@ -9,17 +11,22 @@
         if (!summary.swept?.length) return null;
         const runs = summary.variants ?? [];
         const named = [...runs, ...(summary.over_seeds ?? [])].filter((entry) => entry.swept);
-        const variants = G.unique(named.map((entry) => entry.variant));
+        const own = (entry) => entry.variant ?? summary.name;
         const dimensions = [
-            ...summary.swept.map(({ key, label, values }) => G.dimension(key, label, values)),
-            G.dimension(G.VARIANT, "variant", variants),
+            ...summary.swept.map(({ key, label, values }) => {
+                // A folder merged of several sweeps may hold more than its list names.
+                const met = named.map((entry) => entry.swept[key]);
+                return G.dimension(key, label, distinct([...values, ...met]));
+            }),
+            G.dimension(G.VARIANT, "variant", G.unique(named.map(own))),
         ];
         dimensions[dimensions.length - 1].values.forEach((value, index) =>
             Object.assign(value, G.variantLook(index)),
         );
         const combinations = G.unique(named.map((entry) => entry.name)).map((name) => {
             const one = named.find((entry) => entry.name === name);
-            return { name, at: place(dimensions, one), runs: runs.filter((r) => r.name === name) };
+            const at = place(dimensions, one, own(one));
+            return { name, at, runs: runs.filter((run) => run.name === name) };
         });
         const sweep = { folder, dimensions, combinations };
         sweep.keys = dimensions.slice(0, -1);
@@ -33,10 +40,10 @@
     }
 
     // The number of the value in every dimension.
-    function place(dimensions, entry) {
+    function place(dimensions, entry, variant) {
         return Object.fromEntries(
             dimensions.map(({ key, values }) => {
-                const raw = key === G.VARIANT ? entry.variant : entry.swept[key];
+                const raw = key === G.VARIANT ? variant : entry.swept[key];
                 return [key, values.findIndex((value) => same(value.raw, raw))];
             }),
         );

@@ -67,8 +67,9 @@
             leave: () => view.light(null),
             at(px, py) {
                 const column = columnAt(columns, px, py);
-                view.light(column ? lineAt(column, py) : null);
-                return column && told(column, py, view, measure);
+                const lit = column && lineAt(column, py);
+                view.light(lit);
+                return column && told(column, py, lit, view, measure);
             },
         };
     }
@@ -89,9 +90,12 @@
         return nearest && far(nearest) < NEAR ? nearest.line.value.index : null;
     }
 
-    function told({ lines, area, panel, value, i, x }, py, view, measure) {
+    function told({ lines, area, panel, value, i, x }, py, lit, view, measure) {
         const rows = lines.map(({ line, spots }) => ({ line, cell: spots[i].cell }));
-        if (rows.length >= SORTED_FROM) rows.sort((a, b) => order(a.cell, b.cell, measure));
+        const many = rows.length >= SORTED_FROM;
+        if (many) rows.sort((a, b) => order(a.cell, b.cell, measure));
+        const full = (line, cell) =>
+            !many || line.value.index === lit || !G.isNumber(cell.mean);
         const where = `${view.x.label} = ${value.text}`;
         return {
             x,
@@ -101,7 +105,7 @@
                 look: line.look,
                 name: line.value.text,
                 value: measure.exact(cell.mean),
-                note: note(cell, measure),
+                note: full(line, cell) ? note(cell, measure) : "",
             })),
             cursor: [G.svg("line", { x1: x, x2: x, y1: area.top, y2: area.bottom })],
         };

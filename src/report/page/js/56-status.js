@@ -40,6 +40,8 @@
     function banner(folder, several) {
         const { status, error } = folder.summary;
         const list = troubles(folder);
+        // A sweep's own section counts what went wrong.
+        const most = folder.summary.swept ? 4 : 12;
         if (status === "complete" && !error && list.length === 0) return null;
         const stopped = (folder.summary.variants ?? []).some(
             (run) => run.stopped_by === "interrupted",
@@ -70,10 +72,10 @@
                 ? G.el(
                       "ul",
                       {},
-                      list.slice(0, 12).map((text) => G.el("li", {}, text)),
+                      list.slice(0, most).map((text) => G.el("li", {}, text)),
                   )
                 : null,
-            list.length > 12 ? G.el("p", {}, `and ${list.length - 12} more`) : null,
+            list.length > most ? G.el("p", {}, `and ${list.length - most} more`) : null,
         );
     }
 
