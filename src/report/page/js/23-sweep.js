@@ -34,6 +34,7 @@
         const placeOf = (at) => dimensions.map(({ key }) => at[key]).join();
         const places = new Map(combinations.map((one) => [placeOf(one.at), one]));
         sweep.find = (at) => places.get(placeOf(at));
+        sweep.finished = runs.some((run) => FINISHED.includes(run.status));
         sweep.measures = measuresOf(sweep);
         sweep.main = mainOf(sweep);
         return sweep;

@@ -48,7 +48,9 @@
     // scale, zero and format of the axis, for the cells that are shown.
     G.responseScale = (cells, measure, log) => {
         const { scale, zero } = log ? logScale(cells) : linearScale(cells, measure);
-        return { scale, zero, format: tickFormat(scale, measure) };
+        // Without a number the axis has none either.
+        const empty = numbersOf(cells).length === 0;
+        return { scale, zero, format: empty ? () => "" : tickFormat(scale, measure) };
     };
 
     // Whether a logarithmic axis is possible, and whether the numbers ask for one.

@@ -126,7 +126,8 @@
     // The sentence, and the paragraphs below it.
     G.sweepAnswer = (sweep) => {
         const { main, combinations } = sweep;
-        if (!main) return ["Nothing was finished, so there is nothing to show."];
+        if (!main || !sweep.finished)
+            return ["No run of this sweep is finished, so there is nothing to compare."];
         const ranked = G.rank(combinations, main);
         if (ranked.length === 0)
             return [`No combination has a mean ${main.label}.`, lacking(sweep, main)];

@@ -145,7 +145,9 @@
             G.el("p", { class: "sentence" }, sentence),
             more.filter(Boolean).map((text) => G.text(text, "second")),
             letters(sweep),
-            [curves(sweep, id), map(sweep, id), G.sweepPairs(sweep)].filter(Boolean),
+            sweep.finished
+                ? [curves(sweep, id), map(sweep, id), G.sweepPairs(sweep)].filter(Boolean)
+                : [],
         );
     };
 }
