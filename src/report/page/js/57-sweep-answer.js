@@ -10,12 +10,13 @@
         return ` (95\u00a0% interval ${lo} to ${hi}, ${cell.n} seeds)`;
     }
 
-    function head(cell, measure, { folder }) {
+    function head(cell, measure, { folder, combinations }) {
         const { name } = cell.combination;
         const [value, sure] = [measure.format(cell.mean), certainty(cell, measure)];
         if (measure.kind === "target") {
             const goal = G.goalOf(folder.target);
-            return `${name} reached ${goal} first: after ${value} of simulated time${sure}.`;
+            const first = combinations.length > 1 ? " first:" : "";
+            return `${name} reached ${goal}${first} after ${value} of simulated time${sure}.`;
         }
         if (measure.kind === "metric") {
             const what = measure.label.replace("final ", "");
