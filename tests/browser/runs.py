@@ -7,7 +7,7 @@ import subprocess
 
 HERE = pathlib.Path(__file__).parent
 # Names of folders are free text: this one would show an alert if it were taken for HTML.
-FOLDERS = {"one": "one <img src=x onerror=alert(1)>", "six": "six", "async": "async", "million": "million"}
+FOLDERS = {"one": "one <img src=x onerror=alert(1)>", "six": "six", "async": "async", "million": "million", "sweep": "sweep"}
 METRICS = ["test_accuracy", "distance", "train_loss", "test_loss", "grad_norm"]
 
 

@@ -2,7 +2,7 @@
 
     python tests/browser/test_report.py --browser /usr/bin/chromium PROGRAM
 
-makes four runs with PROGRAM and opens their reports. `--folders DIR` takes runs that are there already,
+makes five runs with PROGRAM and opens their reports. `--folders DIR` takes runs that are there already,
 in folders named as in runs.py. scripts/check-report sets everything up.
 """
 
@@ -21,7 +21,9 @@ from playwright.sync_api import sync_playwright
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import runs
+import sweeping
 from reading import number
+from sweep_checks import SweepChecks
 
 LIMIT_BYTES = 5_000_000
 LIMIT_SECONDS = 2.0
@@ -79,13 +81,17 @@ class Report:
     """What holds for the report of every run."""
 
     run_name = None
+    files = runs.Run
 
     @classmethod
     def setUpClass(cls):
-        cls.run_files = runs.Run(cls.run_name, FOLDER)
+        cls.run_files = cls.files(cls.run_name, FOLDER)
 
     def visit(self, **how):
-        return Visit(BROWSER, self.run_files.page, **how)
+        return self.open(self.run_files.page, **how)
+
+    def open(self, file, **how):
+        return Visit(BROWSER, file, **how)
 
     def near(self, shown, exact, digits):
         self.assertTrue(math.isclose(shown, exact, rel_tol=0.6 * 10 ** (1 - digits), abs_tol=1e-12), f"{shown} is not {exact}")
@@ -340,6 +346,13 @@ class Million(Report, unittest.TestCase):
             self.assertEqual(sum(cell[4] for cell in heard["cells"]), 1_000_000)
 
 
+class Sweep(SweepChecks, Report, unittest.TestCase):
+    """Two variants, two swept keys, three seeds, and a target that some miss."""
+
+    run_name = "sweep"
+    files = sweeping.Sweep
+
+
 def disguised(page, data):
     """The page with hostile names of the variant, a class and an event."""
     folder = data["folders"][0]
@@ -349,9 +362,7 @@ def disguised(page, data):
         run["variant"] = HOSTILE[0]
         run["classes"][0]["name"] = HOSTILE[1]
         run["events"] = [{"at": 1.0, "until": None, "what": HOSTILE[2]}]
-    opening = '<script type="application/json" id="data">'
-    before, rest = page.split(opening, 1)
-    return before + opening + json.dumps(data).replace("<", "\\u003c") + rest[rest.index("</script>"):]
+    return sweeping.replaced(page, data)
 
 
 if __name__ == "__main__":

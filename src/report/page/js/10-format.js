@@ -75,6 +75,15 @@
         return `${trimmed(part * 100, digits)}${GAP}%`;
     }
 
+    // 840 B, 12.3 kB, 4.56 MB: thousands, as links count.
+    function bytes(value, digits = 3) {
+        if (!G.isNumber(value)) return "–";
+        const size = Math.abs(value);
+        const power = Math.min(4, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3 + 1e-9));
+        const scaled = trimmed(value / 1000 ** power, digits).replace("-", "−");
+        return `${scaled}${GAP}${["B", "kB", "MB", "GB", "TB"][power]}`;
+    }
+
     // As short as it can be said exactly enough: for ticks and for numbers that people wrote.
     function brief(value, digits = 4) {
         const text = number(value, digits);
@@ -95,6 +104,7 @@
     });
     const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
-    Object.assign(G, { number, brief, duration, timeTick, percent, list, metric, plural, trimmed });
+    Object.assign(G, { number, brief, duration, timeTick, percent, bytes, list });
+    Object.assign(G, { metric, plural, trimmed });
     G.METRIC_ORDER = Object.keys(METRICS);
 }

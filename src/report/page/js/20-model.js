@@ -22,6 +22,7 @@
         );
         return names.map((name) => ({
             name: several ? `${folder.folder} · ${name}` : name,
+            plain: name,
             folder,
             over: over.find((entry) => entry.name === name) ?? null,
             seeds: ended.filter((entry) => entry.name === name),

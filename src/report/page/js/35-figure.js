@@ -1,10 +1,11 @@
-// A chart's surroundings: title, controls, legend, drawing that follows the width, reading of values
-// by pointer and keyboard, the text alternative and the data as a table.
+// A chart's surroundings: title, controls, legend, drawing that follows the width, reading of
+// values by pointer and keyboard, the text alternative and the data as a table.
 //
-// A spec has id, title, note, controls (nodes), and functions: series() with a name and a look each,
-// height(width, print), draw(stage), alt() for a sentence, table() with head and rows. What draw returns
-// reads values: at(x, y) says what to show there and where the cursor is, stops are the places that
-// arrow keys go to.
+// A spec has id, title, note, controls (nodes), and functions: series() with a name and a look
+// each, height(width, print), draw(stage), alt() for a sentence, table() with head and rows;
+// legend: false where the legend is elsewhere. What draw returns reads values: at(x, y) says what
+// to show there and where the cursor is, stops are the places that arrow keys go to, leave() is
+// called when nothing is read any more.
 {
     const PRINT_WIDTH = 700;
     const TABLE_ROWS = 3000;
@@ -40,7 +41,7 @@
         const series = chart.spec.series();
         chart.node.dataset.series = series.length;
         chart.legend.replaceChildren(
-            ...(series.length > 1 || chart.spec.keepLegend
+            ...(chart.spec.legend !== false && (series.length > 1 || chart.spec.keepLegend)
                 ? series.map((one) => button(chart, one))
                 : []),
         );
@@ -141,6 +142,7 @@
 
     function hide(chart) {
         chart.cursor?.replaceChildren();
+        chart.reader?.leave?.();
         G.tip.hide();
     }
 
@@ -176,25 +178,45 @@
         );
     };
 
-    // Near the window first; the others when there is time, and all of them before printing.
-    G.drawCharts = () => {
-        const near = new IntersectionObserver(
-            (entries) => {
-                for (const { isIntersecting, target } of entries) {
-                    if (isIntersecting && !target.chart.drawn) draw(target.chart);
-                }
-            },
-            { rootMargin: "600px" },
-        );
-        charts.forEach((chart) => near.observe(chart.node));
-        const sizes = new ResizeObserver((entries) =>
-            entries.forEach(({ target }) => {
-                const { chart } = target.parentNode;
-                if (chart.drawn && chart.drawn !== target.clientWidth) draw(chart);
-            }),
-        );
-        charts.forEach((chart) => sizes.observe(chart.plot));
+    const near = new IntersectionObserver(
+        (entries) => {
+            for (const { isIntersecting, target } of entries) {
+                if (isIntersecting && !target.chart.drawn) draw(target.chart);
+            }
+        },
+        { rootMargin: "600px" },
+    );
+    const sizes = new ResizeObserver((entries) =>
+        entries.forEach(({ target }) => {
+            const { chart } = target.parentNode;
+            if (chart.drawn && chart.drawn !== target.clientWidth) draw(chart);
+        }),
+    );
+
+    // Near the window first; the others when there is time.
+    function watch() {
+        for (const chart of charts) {
+            near.observe(chart.node);
+            sizes.observe(chart.plot);
+        }
         rest();
+    }
+
+    // Charts inside some nodes give way to others.
+    G.replaceCharts = (old, make) => {
+        const gone = charts.filter((chart) => old.some((node) => node.contains(chart.node)));
+        for (const chart of gone) {
+            near.unobserve(chart.node);
+            sizes.unobserve(chart.plot);
+            charts.splice(charts.indexOf(chart), 1);
+        }
+        make();
+        watch();
+    };
+
+    // All of them are drawn before printing.
+    G.drawCharts = () => {
+        watch();
         window.addEventListener("beforeprint", () =>
             charts.forEach((chart) => draw(chart, PRINT_WIDTH)),
         );

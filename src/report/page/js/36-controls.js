@@ -26,6 +26,25 @@
             ` ${label}`,
         );
 
+    G.search = (label, change) =>
+        G.el(
+            "label",
+            { class: "choice" },
+            `${label} `,
+            G.el("input", {
+                type: "search",
+                size: 14,
+                input: (event) => change(event.target.value),
+            }),
+        );
+
+    // Whether all words of a search occur.
+    G.matches = (words, text) =>
+        words
+            .toLowerCase()
+            .split(/\s+/)
+            .every((word) => text.toLowerCase().includes(word));
+
     G.section = (id, title, ...children) =>
         G.el("section", { id }, G.el("h2", {}, title), children);
     G.text = (words, kind = "") => G.el("p", { class: kind || null }, words);

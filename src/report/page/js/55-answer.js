@@ -294,4 +294,6 @@
             variants.length ? table(variants, folders, metrics) : null,
         );
     G.goalOf = goalOf;
+    // The table of a sweep has the same columns and says the same of who is heard.
+    G.answerParts = { sentence, fairness, columns, soFar };
 }

@@ -40,6 +40,8 @@
     function banner(folder, several) {
         const { status, error } = folder.summary;
         const list = troubles(folder);
+        // A sweep's own section counts what went wrong.
+        const most = folder.summary.swept ? 4 : 12;
         if (status === "complete" && !error && list.length === 0) return null;
         const stopped = (folder.summary.variants ?? []).some(
             (run) => run.stopped_by === "interrupted",
@@ -70,10 +72,10 @@
                 ? G.el(
                       "ul",
                       {},
-                      list.slice(0, 12).map((text) => G.el("li", {}, text)),
+                      list.slice(0, most).map((text) => G.el("li", {}, text)),
                   )
                 : null,
-            list.length > 12 ? G.el("p", {}, `and ${list.length - 12} more`) : null,
+            list.length > most ? G.el("p", {}, `and ${list.length - most} more`) : null,
         );
     }
 
@@ -114,9 +116,10 @@
     // What trainers say of how they trained, each sentence once.
     function remarks(folders) {
         const said = new Map();
+        // Of a sweep's combinations the variants are named.
         for (const run of folders.flatMap((folder) => folder.summary.variants ?? []))
             for (const text of run.remarks ?? [])
-                said.set(text, G.unique([...(said.get(text) ?? []), run.name]));
+                said.set(text, G.unique([...(said.get(text) ?? []), run.variant ?? run.name]));
         if (said.size === 0) return null;
         return G.el(
             "div",
@@ -132,11 +135,11 @@
 
     // The same event of all runs counts once. One that opens with a round comes at another time in
     // every variant; it is then marked where it came first, and the list says so.
-    function eventsOf(variants) {
+    function eventsOf(variants, many = false) {
         const groups = new Map();
         for (const variant of variants)
             for (const run of variant.runs) collect(groups, variant, run.events ?? []);
-        const events = [...groups.values()].map((group) => told(group, variants.length));
+        const events = [...groups.values()].map((group) => told(group, variants.length, many));
         events.sort((a, b) => a.at - b.at);
         return events.map((event, index) => ({ ...event, number: index + 1 }));
     }
@@ -152,10 +155,12 @@
         }
     }
 
-    function told({ what, all, whose }, variants) {
+    // Of many combinations it is said in how many it happened.
+    function told({ what, all, whose }, variants, many) {
         const [at, latest] = G.range(all.map((event) => event.at));
         const { until } = all.find((event) => event.at === at);
-        const only = whose.size < variants ? ` (${G.list([...whose])} only)` : "";
+        const where = many ? `in ${whose.size} of ${variants} combinations` : `${G.list([...whose])} only`;
+        const only = whose.size < variants ? ` (${where})` : "";
         return { what: what + only, at, latest, until: G.isNumber(until) ? until : null };
     }
 

@@ -1,6 +1,6 @@
 // The page from top to bottom.
 {
-    function header({ folders, variants }) {
+    function header({ folders, variants }, sweeps) {
         const [first] = folders;
         const names = G.unique(folders.map((folder) => folder.summary.name));
         const seeds = G.unique(
@@ -12,7 +12,7 @@
             ),
         );
         const facts = [
-            G.plural(variants.length, "variant"),
+            ...counts(variants, sweeps),
             seeds.length === 1 ? `seed ${seeds[0]}` : G.plural(seeds.length, "seed"),
             clients && clients[1] > 0
                 ? `${clients[0] < clients[1] ? `${G.number(clients[0])} to ` : ""}${G.plural(clients[1], "client")}`
@@ -29,6 +29,17 @@
             told.map((text) => G.el("p", { class: "lede" }, text)),
             first ? G.el("p", { class: "facts-line" }, facts.join(" · ")) : null,
         );
+    }
+
+    function counts(variants, sweeps) {
+        if (sweeps.length === 0) return [G.plural(variants.length, "variant")];
+        const own = G.sum(sweeps.map((sweep) => sweep.variants.length));
+        const swept = G.unique(sweeps.flatMap((sweep) => sweep.keys.map((key) => key.label)));
+        return [
+            G.plural(variants.length, "combination"),
+            own > 1 && sweeps.length === 1 ? G.plural(own, "variant") : null,
+            `swept: ${G.list(swept)}`,
+        ];
     }
 
     const contents = (sections) =>
@@ -70,27 +81,41 @@
         const { variants, folders } = model;
         const metrics = G.metricsOf(variants, folders);
         const classes = G.classesOf(variants);
-        const events = G.eventsOf(variants);
-        const answer = G.answer(model, metrics);
-        const asides = [G.expectations(folders), G.remarks(folders), G.eventList(events)].filter(Boolean);
+        const sweeps = folders.map(G.sweepOf).filter(Boolean);
+        const events = G.eventsOf(variants, sweeps.length > 0);
+        const answer = sweeps.length
+            ? G.sweepTable(model, metrics, sweeps)
+            : G.answer(model, metrics);
+        const asides = [G.expectations(folders), G.remarks(folders), G.eventList(events)].filter(
+            Boolean,
+        );
         if (asides.length) answer.append(G.el("div", { class: "asides" }, asides));
+        const detail = (some) =>
+            [
+                G.metricSection(some, metrics, events),
+                G.latencySection(some, classes),
+                G.tauSection(some, classes),
+                G.heardSection(some, classes, events),
+                G.timeSection(some),
+                G.stalenessSection(some),
+                G.lossSection(some),
+                G.lanesSection(some, events),
+            ].filter(Boolean);
+        const chosen = sweeps.length
+            ? G.chosenSections(model, sweeps, detail)
+            : { lead: null, sections: detail(model) };
         const sections = [
+            ...sweeps.map((sweep, index) => G.sweepSection(sweep, index, folders.length)),
             answer,
-            G.metricSection(model, metrics, events),
-            G.latencySection(model, classes),
-            G.tauSection(model, classes),
-            G.heardSection(model, classes, events),
-            G.timeSection(model),
-            G.stalenessSection(model),
-            G.lossSection(model),
-            G.lanesSection(model, events),
+            chosen.lead,
+            ...chosen.sections,
             G.repeatSection(model),
         ].filter(Boolean);
         const banners = folders
             .map((folder) => G.banner(folder, folders.length > 1))
             .filter(Boolean);
         page.append(
-            header(model),
+            header(model, sweeps),
             ...banners,
             contents(sections),
             ...sections,
