@@ -23,7 +23,9 @@ use crate::report::{TextStyle, is_record_of_run, number, results};
 use crate::run::{self, Error, Outlook, check_device, estimate, preflight, with_evaluations};
 use crate::run_files::{RoundsCsv, RunTable};
 use crate::scenario::Scenario;
-use arguments::{CheckArguments, Command, RunArguments, Sweep, SweepArguments, TheoryArguments};
+use arguments::{
+    CheckArguments, Command, ProxRange, RunArguments, SweepArguments, TheoryArguments,
+};
 use clap::CommandFactory;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -250,7 +252,8 @@ fn check_scenario(arguments: &CheckArguments, plugins: &Plugins) -> Result<ExitC
 }
 
 fn predict(arguments: &TheoryArguments, plugins: &Plugins) -> Result<ExitCode, Problem> {
-    let scenario = arguments.scenario.load(&SweepArguments::default(), plugins).map_err(Problem::usage)?;
+    let scenario =
+        arguments.scenario.load(&SweepArguments::default(), plugins).map_err(Problem::usage)?;
     warn(&scenario);
     preflight(&scenario, true).map_err(Problem::usage)?;
     let outlooks = run::theory(&scenario, &arguments.assumptions()).map_err(Problem::failed)?;
@@ -278,7 +281,7 @@ fn predict(arguments: &TheoryArguments, plugins: &Plugins) -> Result<ExitCode, P
 }
 
 /// Figure 4's three curves, for every variant.
-fn curves(outlooks: &[Outlook], sweep: &Sweep) -> Result<String, Problem> {
+fn curves(outlooks: &[Outlook], sweep: &ProxRange) -> Result<String, Problem> {
     let mut text = "variant,prox,alpha,weight_bias,slowdown,relative_variance\n".to_string();
     for outlook in outlooks {
         let Outlook::Predicted(prediction) = outlook else {

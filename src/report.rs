@@ -22,8 +22,8 @@ mod timeline;
 
 pub use durable::write_whole;
 pub(crate) use durable::{create_folder, sync_folder, write_whole_by};
-pub(crate) use files::{LATENCIES, TIMELINE};
 pub use files::{FileLengths, Files, FilesWanted};
+pub(crate) use files::{LATENCIES, TIMELINE};
 pub use findings::{Detail, Findings, Gathering, MOST_RUNS, Mark, RunFindings};
 pub(crate) use folder::CELLS;
 pub use folder::{FolderError, RunFolder, RunPath, is_record_of_run};

@@ -34,7 +34,7 @@ pub use estimate::{Estimate, estimate};
 pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
 pub use merge::{MergeError, merge};
-pub use part::Part;
+pub use part::RunPart;
 pub use preflight::{check_device, preflight};
 pub use recording::{RecordError, Recorded, RunSelector, record};
 pub use theory::{
@@ -54,6 +54,7 @@ use crate::run_files::{FilesSummary, OverSeeds, PartOfRun, ReadError, Status, Su
 use crate::scenario::{Plan, Scenario};
 use crate::train::DeviceChoice;
 use inputs::{digest, input_digests, scenario_digest};
+use latencies::LatenciesOverSeeds;
 use processor::{other_processor, processor};
 use resuming::resumable;
 use std::borrow::Cow;
@@ -61,7 +62,6 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing::warn;
-use latencies::LatenciesOverSeeds;
 use whole::Whole;
 
 /// How a scenario is run; what is run is the scenario's to say.
@@ -80,7 +80,7 @@ pub struct Options {
     /// Cells that run side by side; `None`: as many as suits them and the machine. Results do not depend on it.
     pub jobs: Option<usize>,
     /// Which part of the cells is run; `None`: all of them.
-    pub part: Option<Part>,
+    pub part: Option<RunPart>,
     /// Which clock.
     pub clock_mode: ClockMode,
     /// Run the schedule without training.
@@ -206,7 +206,7 @@ fn run_into(
     }
     let cells = cells_of(scenario, options)?;
     let jobs = jobs::jobs(scenario, &cells, options, || estimate(scenario, 1).unwrap_or_default());
-    let part = options.part.map(|Part { number, of }| PartOfRun {
+    let part = options.part.map(|RunPart { number, of }| PartOfRun {
         number: number.into(),
         of: of.into(),
         cells: cells.iter().map(|cell| cell.number as u64).collect(),

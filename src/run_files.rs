@@ -33,9 +33,7 @@ mod summary_json;
 pub use cell_columns::{CellColumns, CellId, RunKey};
 pub use client_line::{ClientColumns, ClientLine};
 pub use clients_csv::{ClientsCsv, WeightedRow};
-pub use columns::{
-    CellValue, ColumnKind, RUN_COLUMNS, RunTable, TableColumn, WrittenColumn,
-};
+pub use columns::{CellValue, ColumnKind, RUN_COLUMNS, RunTable, TableColumn, WrittenColumn};
 pub use header::{ColumnPlace, Readable, TableHeader, TableLine};
 pub use latency::{Latencies, LatencySummary, Phase, Phases};
 pub(crate) use read_error::MOST_TEXT;
@@ -45,7 +43,7 @@ pub use rounds_csv::RoundsCsv;
 pub use rows::{RowsOfRun, TableRows};
 pub use runs_csv::RunsCsv;
 pub use summary_json::{
-    Bytes, Diverged, ExpectResult, FilesSummary, Legs, Losses, OverSeeds, PartOfRun, RestSummary, ScheduleSummary,
-    Spread, Status, Summary, TargetReached, TauSummary, TheorySummary, Throughput, VariantSummary,
-    Waited,
+    Bytes, Diverged, ExpectResult, FilesSummary, Legs, Losses, OverSeeds, PartOfRun, RestSummary,
+    ScheduleSummary, Spread, Status, Summary, TargetReached, TauSummary, TheorySummary, Throughput,
+    VariantSummary, Waited,
 };

@@ -76,6 +76,7 @@ mod suggest;
 mod sweep;
 mod task;
 mod tree;
+mod united;
 mod value;
 
 pub use drawn::{DrawError, DrawnClients};
@@ -85,6 +86,7 @@ pub use plan::{
     EvaluateEvery, Expect, ExpectBound, Over, Plan, Quantity, RecordClients, Reference, Scenario,
     Side, Subject, Variant,
 };
+pub(crate) use united::{repeats, united};
 
 use crate::memory::read_at_most;
 use crate::plugins::Plugins;

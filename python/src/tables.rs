@@ -110,11 +110,8 @@ impl Builder {
 
 fn read<T: RunTable>(folder: &Path) -> Result<RecordBatch, ReadError> {
     let mut rows = TableRows::<T>::open(folder)?;
-    let (names, mut columns): (Vec<String>, Vec<Builder>) = rows
-        .header()
-        .columns()
-        .map(|(name, kind)| (name.to_string(), Builder::of(kind)))
-        .unzip();
+    let (names, mut columns): (Vec<String>, Vec<Builder>) =
+        rows.header().columns().map(|(name, kind)| (name.to_string(), Builder::of(kind))).unzip();
     while let Some(row) = rows.next_row()? {
         for (index, column) in columns.iter_mut().enumerate() {
             column.add(row.cell(index)).map_err(|expected| row.odd(index, expected))?;

@@ -13,7 +13,7 @@ use super::watch::WatchArguments;
 use crate::actors::ClockMode;
 use crate::bench::BenchPart;
 use crate::plugins::Plugins;
-use crate::run::{Assumptions, Options, Part};
+use crate::run::{Assumptions, Options, RunPart};
 use crate::scenario::{Override, Scenario, ScenarioError};
 use crate::train::DeviceChoice;
 use crate::units::parse_duration;
@@ -190,7 +190,8 @@ impl ScenarioArguments {
         plugins: &Plugins,
     ) -> Result<Scenario, ScenarioError> {
         let texts = self.set.iter().chain(&more);
-        let mut overrides = texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut overrides =
+            texts.map(|text| Override::parse(text)).collect::<Result<Vec<_>, _>>()?;
         for text in sweep {
             overrides.push(Override::sweep(text)?);
         }
@@ -227,7 +228,7 @@ pub(super) struct RunArguments {
     /// Run the second of eight parts of the scenario's runs, for `gruppetto merge`; into
     /// runs/NAME.parts/2-of-8 unless --out is given
     #[arg(long, value_name = "2/8", conflicts_with = "clock")]
-    part: Option<Part>,
+    part: Option<RunPart>,
     /// Print summary.json instead of the table
     #[arg(long)]
     pub(super) json: bool,
@@ -286,7 +287,7 @@ impl RunArguments {
         }
         let runs = PathBuf::from("runs");
         let own = match self.part {
-            Some(Part { number, of }) => {
+            Some(RunPart { number, of }) => {
                 runs.join(format!("{name}.parts")).join(format!("{number}-of-{of}"))
             }
             None => runs.join(name),
@@ -345,8 +346,8 @@ pub(super) struct TheoryArguments {
     #[arg(long, value_name = "X", value_parser = not_negative, allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Print as CSV what FedProx trades over a range, e.g. prox=0..50:50 for 50 steps from 0 to 50
-    #[arg(long, value_name = "prox=LOW..HIGH:STEPS", value_parser = Sweep::parse)]
-    pub(super) sweep: Option<Sweep>,
+    #[arg(long, value_name = "prox=LOW..HIGH:STEPS", value_parser = ProxRange::parse)]
+    pub(super) sweep: Option<ProxRange>,
 }
 
 impl TheoryArguments {
@@ -358,14 +359,14 @@ impl TheoryArguments {
 
 /// Values of `prox` to go through.
 #[derive(Clone, Debug)]
-pub(super) struct Sweep {
+pub(super) struct ProxRange {
     low: f64,
     high: f64,
     steps: u32,
 }
 
-impl Sweep {
-    fn parse(text: &str) -> Result<Sweep, String> {
+impl ProxRange {
+    fn parse(text: &str) -> Result<ProxRange, String> {
         let wrong = || "expected prox=LOW..HIGH:STEPS, such as prox=0..50:50".to_string();
         let range = text.strip_prefix("prox=").ok_or_else(wrong)?;
         let (range, steps) = range.split_once(':').ok_or_else(wrong)?;
@@ -374,7 +375,7 @@ impl Sweep {
         let (low, high) = number(low).zip(number(high)).ok_or_else(wrong)?;
         let steps: u32 = steps.trim().parse().map_err(|_| wrong())?;
         match low >= 0.0 && high > low && (1..=1_000_000).contains(&steps) {
-            true => Ok(Sweep { low, high, steps }),
+            true => Ok(ProxRange { low, high, steps }),
             false => Err("expected 0 ≤ LOW < HIGH and 1 to 1000000 steps".into()),
         }
     }

@@ -38,8 +38,11 @@ pub(super) fn calibrate_machine(arguments: &CalibrateArguments) -> Result<ExitCo
         some => some.iter().copied().map(Some).collect(),
     };
     for (place, batch) in batches.into_iter().enumerate() {
-        let loaded =
-            scenario.load_with(batch.map(|size| format!("client.batch={size}")), &SweepArguments::default(), &Plugins::new());
+        let loaded = scenario.load_with(
+            batch.map(|size| format!("client.batch={size}")),
+            &SweepArguments::default(),
+            &Plugins::new(),
+        );
         let loaded = loaded.map_err(Problem::usage)?;
         let plan = &loaded.variants[0].plan;
         let measured = calibrate(plan, loaded.seed, *device, budget)

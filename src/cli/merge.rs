@@ -35,9 +35,10 @@ pub(super) fn merge_runs(
     let MergeArguments { runs, out, force, json, .. } = arguments;
     let merged = merge(runs, out, *force, plugins);
     let (run, scenario) = merged.map_err(|error| match error {
-        MergeError::File(_) | MergeError::Folder(_) | MergeError::Copy { .. } | MergeError::Last(_) => {
-            Problem::failed(error)
-        }
+        MergeError::File(_)
+        | MergeError::Folder(_)
+        | MergeError::Copy { .. }
+        | MergeError::Last(_) => Problem::failed(error),
         _ => Problem::usage(format!("error: {error}")),
     })?;
     let text = match json {

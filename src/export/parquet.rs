@@ -1,9 +1,7 @@
 //! Parquet files beside the CSV files, column by column the same.
 
 use super::ExportError;
-use crate::run_files::{
-    ClientsCsv, ColumnKind, Readable, RoundsCsv, RunTable, RunsCsv, TableRows,
-};
+use crate::run_files::{ClientsCsv, ColumnKind, Readable, RoundsCsv, RunTable, RunsCsv, TableRows};
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;

@@ -90,7 +90,8 @@ impl Files {
         let path = folder.join(TIMELINE);
         let timeline = wanted.timeline.clone();
         let timeline = timeline.map(|shown| Timeline::resume(&path, shown, kept.timeline));
-        let clients = wanted.clients.then(|| TableFile::resume(folder, &wanted.swept, kept.clients));
+        let clients =
+            wanted.clients.then(|| TableFile::resume(folder, &wanted.swept, kept.clients));
         Ok(Files {
             rounds: TableFile::resume(folder, &wanted.swept, kept.rounds)?,
             clients: clients.transpose()?,

@@ -3,8 +3,8 @@
 mod summary;
 mod used;
 
-use super::findings::{ByClass, Classes, Gathering, RunFindings};
 use super::files::Files;
+use super::findings::{ByClass, Classes, Gathering, RunFindings};
 use super::recorded::recorded;
 use super::row_file::{FileError, TableFile};
 use crate::clock::SimTime;
@@ -13,9 +13,7 @@ use crate::metric::{Gradients, Metric, Metrics};
 use crate::observer::{Observer, ObserverError, RunEnd};
 use crate::policy::Target;
 use crate::record::{Account, ClientRow, Leg, Outcome, RoundRow};
-use crate::run_files::{
-    CellId, RunKey, TargetReached, Waited, WeightedRow,
-};
+use crate::run_files::{CellId, RunKey, TargetReached, Waited, WeightedRow};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;

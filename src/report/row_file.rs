@@ -173,11 +173,7 @@ impl<T: RunTable> TableFile<T> {
     }
 
     /// Goes on with the file in `folder`, of which this much is kept.
-    pub fn resume(
-        folder: &Path,
-        swept: &[SweptKey],
-        kept: TableLength,
-    ) -> Result<Self, FileError> {
+    pub fn resume(folder: &Path, swept: &[SweptKey], kept: TableLength) -> Result<Self, FileError> {
         let file = RowFile::resume(&folder.join(T::FILE), kept.bytes)?;
         let header = T::header(swept).len() as u64 + 1;
         Ok(TableFile { file, header, rows: kept.rows, table: PhantomData })

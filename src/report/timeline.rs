@@ -28,7 +28,7 @@ pub(crate) const PROCESSES: u64 = 100_000;
 pub struct Timeline {
     path: PathBuf,
     /// There until the end is written.
-    out: Option<Output>,
+    out: Option<TimelineOutput>,
     text: Vec<u8>,
     /// Bytes of text that were written.
     length: u64,
@@ -44,25 +44,25 @@ pub struct Timeline {
 }
 
 /// Where the text goes.
-enum Output {
+enum TimelineOutput {
     /// The whole file.
     Whole(GzEncoder<BufWriter<File>>),
     /// The events of one run, which are added to the whole file later.
     Part(BufWriter<File>),
 }
 
-impl Output {
+impl TimelineOutput {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Output::Whole(out) => out,
-            Output::Part(out) => out,
+            TimelineOutput::Whole(out) => out,
+            TimelineOutput::Part(out) => out,
         }
     }
 
     fn file(&self) -> &File {
         match self {
-            Output::Whole(out) => out.get_ref().get_ref(),
-            Output::Part(out) => out.get_ref(),
+            TimelineOutput::Whole(out) => out.get_ref().get_ref(),
+            TimelineOutput::Part(out) => out.get_ref(),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Timeline {
     pub fn create(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
         let file = File::create(path).map_err(FileError::at(path))?;
         let out = GzEncoder::new(BufWriter::with_capacity(1 << 16, file), Compression::fast());
-        let mut timeline = Timeline::into(path, Output::Whole(out), shown);
+        let mut timeline = Timeline::into(path, TimelineOutput::Whole(out), shown);
         timeline.text.extend_from_slice(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
         timeline
             .text
@@ -110,10 +110,14 @@ impl Timeline {
     /// Creates a file for the events of one run, without beginning and end.
     pub fn create_part(path: &Path, shown: Option<Vec<bool>>) -> Result<Self, FileError> {
         let file = File::create(path).map_err(FileError::at(path))?;
-        Ok(Timeline::into(path, Output::Part(BufWriter::with_capacity(1 << 16, file)), shown))
+        Ok(Timeline::into(
+            path,
+            TimelineOutput::Part(BufWriter::with_capacity(1 << 16, file)),
+            shown,
+        ))
     }
 
-    fn into(path: &Path, out: Output, shown: Option<Vec<bool>>) -> Self {
+    fn into(path: &Path, out: TimelineOutput, shown: Option<Vec<bool>>) -> Self {
         let most = if shown.is_some() { WINDOW } else { u64::MAX };
         Timeline {
             path: path.to_owned(),
@@ -331,16 +335,16 @@ impl Timeline {
     }
 
     fn end(&mut self) -> Result<(), FileError> {
-        if let Some(Output::Whole(_)) = self.out {
+        if let Some(TimelineOutput::Whole(_)) = self.out {
             self.text.extend_from_slice(b"\n]}\n");
         }
         self.flush()?;
         let ended: io::Result<()> = match self.out.take() {
-            Some(Output::Whole(out)) => out.finish().and_then(|mut file| {
+            Some(TimelineOutput::Whole(out)) => out.finish().and_then(|mut file| {
                 file.flush()?;
                 file.get_ref().sync_data()
             }),
-            Some(Output::Part(mut out)) => out.flush(),
+            Some(TimelineOutput::Part(mut out)) => out.flush(),
             None => Ok(()),
         };
         ended.map_err(FileError::at(&self.path))

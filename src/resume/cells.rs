@@ -205,7 +205,8 @@ impl CellsFolder {
         folder.using(|folder| {
             Files::sync_part(folder)?;
             let path = folder.join(KEPT);
-            let line = line_of(cell).map_err(|error| FileError { path: path.clone(), source: error.into() })?;
+            let line = line_of(cell)
+                .map_err(|error| FileError { path: path.clone(), source: error.into() })?;
             write_whole(&path, &line)
         })?;
         if let Err(error) = folder.settle() {

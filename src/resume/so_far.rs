@@ -79,9 +79,8 @@ impl RunSoFar {
     /// Adds the cells that are not in the summary, and findings, which are written at the end.
     fn add_cells(&mut self) -> Result<(), ReadError> {
         let list = self.folder.join(CELLS);
-        let broken = |error: CheckpointError| {
-            ReadError::broken(&list, error.to_string().replace('\n', " "))
-        };
+        let broken =
+            |error: CheckpointError| ReadError::broken(&list, error.to_string().replace('\n', " "));
         let finished = finished_cells(&self.folder).map_err(broken)?;
         let (known, lengths) =
             (finished.len(), finished.last().map(|cell| cell.lengths).unwrap_or_default());
@@ -263,7 +262,8 @@ impl<'a> UnfinishedCell<'a> {
         &self,
         mut take: impl FnMut(ClientRow, &str) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        let Some(mut rows) = open::<ClientsCsv>(self.folder, self.swept, self.lengths.clients)? else {
+        let Some(mut rows) = open::<ClientsCsv>(self.folder, self.swept, self.lengths.clients)?
+        else {
             return Ok(());
         };
         let columns = ClientColumns::find(rows.header())?;

@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use super::latencies::{LatenciesOverSeeds, recall};
-use super::one::{Outcome, Told};
+use super::one::{CellOutcome, Told};
 use super::{Error, Options};
 use crate::report::{
     FileError, FileLengths, Files, FilesWanted, Findings, LATENCIES, RunFolder, recorded,
@@ -67,8 +67,7 @@ impl<'a> Assembly<'a> {
             latencies.recall(&folder.file(LATENCIES), summary, scenario.repeats > 1)?;
         }
         let told = Instant::now();
-        let assembly =
-            Assembly {
+        let assembly = Assembly {
             folder,
             cells,
             wanted,
@@ -101,11 +100,11 @@ impl<'a> Assembly<'a> {
     pub(super) fn add(
         &mut self,
         cell: &Cell<'_>,
-        outcome: Outcome,
+        outcome: CellOutcome,
         own: Option<OwnFiles>,
         interrupted: bool,
     ) -> Result<(), Error> {
-        let Outcome { told, files, trouble } = outcome;
+        let CellOutcome { told, files, trouble } = outcome;
         match (&own, &mut self.files) {
             (Some(own), Some(files)) => {
                 own.folder.using(|folder| files.append(folder, own.written))?;
@@ -207,7 +206,7 @@ pub(super) fn from_before(
     finished: FinishedCell,
     folder: &CellPath,
     several_seeds: bool,
-) -> Result<Outcome, Error> {
+) -> Result<CellOutcome, Error> {
     let FinishedCell { summary, findings, .. } = finished;
     let cells = [summary];
     let mut phases = None;
@@ -218,5 +217,5 @@ pub(super) fn from_before(
     })?;
     let [summary] = cells;
     let told = Told { summary, findings, phases: phases.unwrap_or_default() };
-    Ok(Outcome { told: Some(told), files: None, trouble: None })
+    Ok(CellOutcome { told: Some(told), files: None, trouble: None })
 }

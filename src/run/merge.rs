@@ -30,9 +30,9 @@ use crate::run_files::{
     CellId, ClientsCsv, FilesSummary, OverSeeds, RoundsCsv, RunTable, Status, Summary,
 };
 use crate::scenario::Scenario;
-use order::{Ordered, Place};
+use order::{MergeOrder, MergedCell};
 use rows::RowRanges;
-use source::Source;
+use source::MergedRun;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tracing::warn;
@@ -64,8 +64,8 @@ pub fn merge(
 }
 
 fn put_together(
-    sources: &[Source],
-    ordered: &Ordered,
+    sources: &[MergedRun],
+    ordered: &MergeOrder,
     folder: &RunFolder,
     scenario: Option<&Scenario>,
 ) -> Result<(Summary, Findings), MergeError> {
@@ -78,10 +78,7 @@ fn put_together(
             (false, None) => digest(text.as_bytes()),
             (true, _) => first.summary.scenario_digest.clone(),
         },
-        files: FilesSummary {
-            scenario: Some(digest(text.as_bytes())),
-            ..FilesSummary::default()
-        },
+        files: FilesSummary { scenario: Some(digest(text.as_bytes())), ..FilesSummary::default() },
         swept: ordered.swept.clone(),
         part: None,
         variants: Vec::new(),
@@ -106,15 +103,20 @@ fn put_together(
         ..first.findings.clone()
     };
     findings.flags = without_part(&findings.flags);
-    let mut open: Vec<Option<OpenSource<'_>>> = sources.iter().map(|_| None).collect();
+    let mut open: Vec<Option<OpenRun<'_>>> = sources.iter().map(|_| None).collect();
     for (number, place) in ordered.places.iter().enumerate() {
         let own = match &mut open[place.source] {
             Some(own) => own,
-            none => none.insert(OpenSource::open(&sources[place.source], &wanted)?),
+            none => none.insert(OpenRun::open(&sources[place.source], &wanted)?),
         };
         own.add(place, number as u64, ordered, &mut files)?;
         let cell = ordered.told(place, number, sources);
-        copy_model(&sources[place.source], place, &cell.id(ordered.several_seeds).file_name(), &path)?;
+        copy_model(
+            &sources[place.source],
+            place,
+            &cell.id(ordered.several_seeds).file_name(),
+            &path,
+        )?;
         let drawn = sources[place.source].findings_of(place.cell);
         findings.runs.extend(drawn.filter(|_| number < MOST_RUNS));
         summary.variants.push(cell);
@@ -136,24 +138,24 @@ fn put_together(
 }
 
 /// A source whose files are read.
-struct OpenSource<'a> {
-    source: &'a Source,
+struct OpenRun<'a> {
+    source: &'a MergedRun,
     rounds: RowRanges,
     clients: Option<RowRanges>,
-    latencies: latencies::Lines,
-    timeline: Option<timeline::Events>,
+    latencies: latencies::LatencyLines,
+    timeline: Option<timeline::TimelineEvents>,
 }
 
-impl<'a> OpenSource<'a> {
-    fn open(source: &'a Source, wanted: &FilesWanted) -> Result<Self, MergeError> {
+impl<'a> OpenRun<'a> {
+    fn open(source: &'a MergedRun, wanted: &FilesWanted) -> Result<Self, MergeError> {
         let folder = &source.folder;
-        Ok(OpenSource {
+        Ok(OpenRun {
             source,
             rounds: RowRanges::of::<RoundsCsv>(source)?,
             clients: wanted.clients.then(|| RowRanges::of::<ClientsCsv>(source)).transpose()?,
-            latencies: latencies::Lines::read(&folder.join(LATENCIES))?,
+            latencies: latencies::LatencyLines::read(&folder.join(LATENCIES))?,
             timeline: match wanted.timeline {
-                Some(_) => Some(timeline::Events::read(&folder.join(TIMELINE))?),
+                Some(_) => Some(timeline::TimelineEvents::read(&folder.join(TIMELINE))?),
                 None => None,
             },
         })
@@ -162,9 +164,9 @@ impl<'a> OpenSource<'a> {
     /// Adds what there is of a cell.
     fn add(
         &mut self,
-        place: &Place,
+        place: &MergedCell,
         number: u64,
-        ordered: &Ordered,
+        ordered: &MergeOrder,
         files: &mut Files,
     ) -> Result<(), MergeError> {
         let told = &self.source.summary.variants[place.cell];
@@ -188,7 +190,12 @@ impl<'a> OpenSource<'a> {
 }
 
 /// Copies the model of a cell, under the name that it has now.
-fn copy_model(source: &Source, place: &Place, name: &str, out: &Path) -> Result<(), MergeError> {
+fn copy_model(
+    source: &MergedRun,
+    place: &MergedCell,
+    name: &str,
+    out: &Path,
+) -> Result<(), MergeError> {
     let told = &source.summary.variants[place.cell];
     let then = told.id(source.several_seeds()).file_name();
     let from = source.folder.join(format!("model-{then}.safetensors"));
@@ -212,7 +219,7 @@ fn without_part(flags: &str) -> String {
 }
 
 /// Where results depend on the kind of processor, all should be of one kind.
-fn warn_of_processors(sources: &[Source], scenario: Option<&Scenario>) {
+fn warn_of_processors(sources: &[MergedRun], scenario: Option<&Scenario>) {
     let kinds = sources.iter().map(|source| source.summary.processor.as_str());
     let Some(scenario) = scenario else { return };
     let mut kinds: Vec<&str> = kinds.filter(|kind| !kind.is_empty()).collect();

@@ -33,7 +33,7 @@ pub(super) struct One<'a> {
 }
 
 /// What a run came to.
-pub(super) struct Outcome {
+pub(super) struct CellOutcome {
     /// Its entry in `summary.json`, if it came as far as that.
     pub(super) told: Option<Told>,
     /// Its files, as they were given to it.
@@ -59,9 +59,9 @@ impl One<'_> {
         files: Option<Files>,
         others: Vec<Box<dyn Observer>>,
         checkpoints: Option<CellCheckpoints>,
-    ) -> Outcome {
+    ) -> CellOutcome {
         info!(variant = self.cell.variant.name, seed = self.cell.seed, "run begins");
-        let mut outcome = Outcome { told: None, files, trouble: None };
+        let mut outcome = CellOutcome { told: None, files, trouble: None };
         if let Err(error) = self.run_into(&mut outcome, others, checkpoints) {
             outcome.trouble.get_or_insert(error);
         }
@@ -71,7 +71,7 @@ impl One<'_> {
 
     fn run_into(
         &self,
-        outcome: &mut Outcome,
+        outcome: &mut CellOutcome,
         others: Vec<Box<dyn Observer>>,
         checkpoints: Option<CellCheckpoints>,
     ) -> Result<(), Error> {
@@ -195,7 +195,7 @@ impl One<'_> {
     }
 
     /// Logs how it ended.
-    fn log_end(&self, outcome: &Outcome) {
+    fn log_end(&self, outcome: &CellOutcome) {
         let Cell { variant, seed, .. } = self.cell;
         let variant = &variant.name;
         match (&outcome.trouble, &outcome.told) {

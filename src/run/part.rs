@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 /// Which part, of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RunPart {
     /// From 1.
     pub number: u32,
     /// How many there are.
     pub of: u32,
 }
 
-impl FromStr for Part {
+impl FromStr for RunPart {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -21,7 +21,7 @@ impl FromStr for Part {
             Some((number.trim().parse::<u32>().ok()?, of.trim().parse::<u32>().ok()?))
         });
         match numbers {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Part { number, of }),
+            Some((number, of)) if (1..=of).contains(&number) => Ok(RunPart { number, of }),
             Some((number, of)) => {
                 Err(format!("part {number} of {of}: expected a number from 1 to {of}"))
             }
@@ -30,16 +30,20 @@ impl FromStr for Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for RunPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.number, self.of)
     }
 }
 
-impl Part {
+impl RunPart {
     /// Its cells, of all with what each will cost. The costliest are given away first, each to the part that has the
     /// least to do: the same on every machine, for costs follow from the scenario alone.
-    pub(super) fn of_cells<'a>(self, cells: Vec<Cell<'a>>, cost: impl Fn(&Cell<'_>) -> f64) -> Vec<Cell<'a>> {
+    pub(super) fn of_cells<'a>(
+        self,
+        cells: Vec<Cell<'a>>,
+        cost: impl Fn(&Cell<'_>) -> f64,
+    ) -> Vec<Cell<'a>> {
         let mut costly: Vec<(usize, f64)> =
             cells.iter().enumerate().map(|(place, cell)| (place, cost(cell))).collect();
         costly.sort_by(|(a, one), (b, other)| other.total_cmp(one).then(a.cmp(b)));
@@ -81,9 +85,14 @@ sweep.client.work.steps = [1, 10, 100]
 
     #[test]
     fn parts_are_read_and_refused() {
-        assert_eq!("2/8".parse(), Ok(Part { number: 2, of: 8 }));
-        for (text, wrong) in [("9/8", "from 1 to 8"), ("0/8", "from 1 to 8"), ("2", "such as 2/8"), ("-1/2", "such as")] {
-            assert!(text.parse::<Part>().unwrap_err().contains(wrong), "{text}");
+        assert_eq!("2/8".parse(), Ok(RunPart { number: 2, of: 8 }));
+        for (text, wrong) in [
+            ("9/8", "from 1 to 8"),
+            ("0/8", "from 1 to 8"),
+            ("2", "such as 2/8"),
+            ("-1/2", "such as"),
+        ] {
+            assert!(text.parse::<RunPart>().unwrap_err().contains(wrong), "{text}");
         }
     }
 
@@ -96,7 +105,7 @@ sweep.client.work.steps = [1, 10, 100]
             let parts: Vec<Vec<Cell<'_>>> = (1..=of)
                 .map(|number| {
                     let all = super::super::cells(&scenario).collect();
-                    Part { number, of }.of_cells(all, steps)
+                    RunPart { number, of }.of_cells(all, steps)
                 })
                 .collect();
             let mut all: Vec<usize> = parts.iter().flatten().map(|cell| cell.number).collect();

@@ -11,7 +11,7 @@
 
 use super::assembly::{Assembly, OwnFiles, from_before};
 use super::cells::{Cell, cell_count};
-use super::one::{CellCheckpoints, One, Outcome};
+use super::one::{CellCheckpoints, CellOutcome, One};
 use super::{Builder, Error, Options};
 use crate::actors::{ClockMode, Interrupt};
 use crate::observer::Observer;
@@ -45,7 +45,7 @@ pub(super) struct Whole<'a> {
 
 /// A cell that came to its end, or not.
 struct Arrived {
-    outcome: Outcome,
+    outcome: CellOutcome,
     own: Option<OwnFiles>,
     interrupted: bool,
     at: Instant,
@@ -64,12 +64,8 @@ fn end(under_way: &UnderWay, from: usize) {
 type UnderWay = BTreeMap<usize, (usize, Interrupt)>;
 
 impl Whole<'_> {
-    pub(super) fn run_all(
-        &self,
-        told: (&mut Summary, &mut Findings),
-    ) -> Result<(), Error> {
-        let (mut assembly, over) =
-            Assembly::begin(self.scenario, self.options, self.folder, told)?;
+    pub(super) fn run_all(&self, told: (&mut Summary, &mut Findings)) -> Result<(), Error> {
+        let (mut assembly, over) = Assembly::begin(self.scenario, self.options, self.folder, told)?;
         match self.jobs {
             0 | 1 => self.one_by_one(&mut assembly, over)?,
             _ => self.side_by_side(&mut assembly, over)?,
@@ -195,7 +191,7 @@ impl Whole<'_> {
             };
             let mut outcome = match begin() {
                 Ok(files) => one.run(files, observers, checkpoints),
-                Err(error) => Outcome { told: None, files: None, trouble: Some(error.into()) },
+                Err(error) => CellOutcome { told: None, files: None, trouble: Some(error.into()) },
             };
             let written = outcome.files.take().map(|mut files| files.lengths());
             let own = match (own, written) {

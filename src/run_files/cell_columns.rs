@@ -120,8 +120,7 @@ impl CellColumns {
 
 /// Whether a column that no table has by itself is a swept key: these are paths, or tables of the scenario.
 pub(super) fn is_swept(name: &str) -> bool {
-    name.contains('.')
-        || matches!(name, "event" | "stop" | "task" | "client" | "server" | "fleet")
+    name.contains('.') || matches!(name, "event" | "stop" | "task" | "client" | "server" | "fleet")
 }
 
 /// What the cells of a swept key are.

@@ -128,7 +128,11 @@ mod tests {
         let columns = ClientColumns::find(&header).unwrap();
         let mut written = Vec::new();
         let row = WeightedRow { row: &ROW, class: "phone", weight: 0.0 };
-        ClientsCsv::write_row(&mut written, &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }), &row);
+        ClientsCsv::write_row(
+            &mut written,
+            &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }),
+            &row,
+        );
         let good = String::from_utf8(written).unwrap().trim_end().to_string();
         let mut read = |text: &str| {
             let line = header.line(text, None).map_err(|error| error.to_string())?;

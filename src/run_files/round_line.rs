@@ -98,7 +98,11 @@ mod tests {
                 gradients: None,
             };
             let mut written = Vec::new();
-            RoundsCsv::write_row(&mut written, &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }), &row);
+            RoundsCsv::write_row(
+                &mut written,
+                &RunKey::new(&CellId { variant: "a".into(), seed: 7, ..CellId::default() }),
+                &row,
+            );
             let text = String::from_utf8(written).unwrap();
             let read = columns.read(&header.line(text.trim_end(), None).unwrap()).unwrap();
             assert_eq!(read.chi2.is_nan(), chi2.is_nan());

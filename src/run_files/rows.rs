@@ -3,9 +3,9 @@
 use super::cell_columns::CellColumns;
 use super::columns::RunTable;
 use super::header::{TableHeader, TableLine};
-use crate::sweep::SweptKey;
 use super::read_error::{ReadError, expect_file};
 use super::summary_json::Summary;
+use crate::sweep::SweptKey;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;

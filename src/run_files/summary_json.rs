@@ -18,8 +18,8 @@ mod parts;
 pub use one_run::VariantSummary;
 pub use over_seeds::{OverSeeds, Spread};
 pub use parts::{
-    Bytes, Diverged, ExpectResult, FilesSummary, Legs, Losses, PartOfRun, RestSummary, ScheduleSummary,
-    TargetReached, TauSummary, TheorySummary, Throughput, Waited,
+    Bytes, Diverged, ExpectResult, FilesSummary, Legs, Losses, PartOfRun, RestSummary,
+    ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput, Waited,
 };
 
 use super::read_error::{ReadError, read_file};

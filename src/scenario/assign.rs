@@ -78,7 +78,8 @@ fn locate<'a>(root: &'a mut Node, path: &'a [Segment]) -> Result<Spot<'a>, Scena
     let mut rest = path;
     loop {
         let [key, tail @ ..] = rest else { unreachable!("a path has a last name, handled below") };
-        let is_result = table.path.is_empty() && matches!(&*key.name, "variant" | "expect" | "sweep");
+        let is_result =
+            table.path.is_empty() && matches!(&*key.name, "variant" | "expect" | "sweep");
         if table.key(&key.name).is_none() || is_result {
             return Err(nowhere(path, key));
         }
@@ -175,9 +176,9 @@ fn nowhere(path: &[Segment], wrong: &Segment) -> ScenarioError {
     };
     let error = wrong.at.error(format!("`{}` leads nowhere", short(&spelled)));
     match path {
-        [first, ..] if first.name == "sweep" => {
-            error.expected("a path outside [sweep]").help("--sweep KEY=V1,V2 gives a key its values")
-        }
+        [first, ..] if first.name == "sweep" => error
+            .expected("a path outside [sweep]")
+            .help("--sweep KEY=V1,V2 gives a key its values"),
         [first, ..] if matches!(first.name.as_str(), "variant" | "expect") => {
             error.expected(format_args!("a path outside [[{}]]", first.name))
         }

@@ -59,11 +59,7 @@ pub(super) fn read(
 }
 
 /// One `[[expect]]`; with a sweep it holds for every combination of the variants that it names.
-fn read_one(
-    node: &Node,
-    variants: &[Variant],
-    repeats: u64,
-) -> Result<Vec<Expect>, ScenarioError> {
+fn read_one(node: &Node, variants: &[Variant], repeats: u64) -> Result<Vec<Expect>, ScenarioError> {
     let combinations = variants.iter().filter(|v| v.variant == variants[0].variant).count();
 
     let mut section = Section::open("expect", node)?;

@@ -56,7 +56,8 @@ impl Override {
         let all = argument("--sweep", text);
         let (path, right) = split(&all, "path=value,value,…, such as client.lr=0.1,0.2")?;
         let ranges = pieces(text, right.start);
-        let values = ranges.into_iter().map(|range| value(&all, range)).collect::<Result<_, _>>()?;
+        let values =
+            ranges.into_iter().map(|range| value(&all, range)).collect::<Result<_, _>>()?;
         Ok(Override(Change::Sweep(KeyValues { path, values, at: all })))
     }
 

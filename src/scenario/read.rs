@@ -185,12 +185,10 @@ fn may_vary(assignment: &Assignment) -> Result<(), ScenarioError> {
     };
     match first.name.as_str() {
         name @ ("name" | "description" | "seed" | "repeats" | "record" | "expect" | "variant"
-        | "sweep") => {
-            Err(first
-                .at
-                .error(format!("a variant cannot change `{name}`"))
-                .expected("keys of: stop, task, client, server, fleet; or `event`"))
-        }
+        | "sweep") => Err(first
+            .at
+            .error(format!("a variant cannot change `{name}`"))
+            .expected("keys of: stop, task, client, server, fleet; or `event`")),
         _ => Ok(()),
     }
 }

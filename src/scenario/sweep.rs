@@ -11,7 +11,7 @@ use super::resolved::inline;
 use super::schema;
 use super::source::Where;
 use super::tree::{KeyValue, Node, ParsedTable, Raw, TableSyntax};
-use crate::sweep::{Swept, SweptKey, shown, short_names};
+use crate::sweep::{Swept, SweptKey, short_names, shown};
 use serde_json::Value;
 
 /// Combinations of one variant that there may be.
@@ -151,10 +151,10 @@ fn read_table(
 ) -> Result<(), ScenarioError> {
     for entry in &table.entries {
         // A key in quotes may have dots in it.
-        let own = entry.key.split('.').map(|name| Segment {
-            name: name.trim().into(),
-            at: entry.key_at.clone(),
-        });
+        let own = entry
+            .key
+            .split('.')
+            .map(|name| Segment { name: name.trim().into(), at: entry.key_at.clone() });
         let path: Vec<Segment> = parents.iter().cloned().chain(own).collect();
         match &entry.node.value {
             Raw::Table(inner) if inner.syntax == TableSyntax::Open => {
@@ -233,7 +233,8 @@ fn clash(one: &[Segment], other: &[Segment]) -> bool {
     if is_within(&a, &b) || is_within(&b, &a) {
         return true;
     }
-    let parent = |path: &str| path.rsplit_once('.').map_or(String::new(), |(parent, _)| parent.into());
+    let parent =
+        |path: &str| path.rsplit_once('.').map_or(String::new(), |(parent, _)| parent.into());
     let (own, last) = (&one[one.len() - 1].name, &other[other.len() - 1].name);
     parent(&a) == parent(&b)
         && schema::table(&parent(&a))

@@ -6,7 +6,8 @@
 use crate::clock::SimTime;
 use crate::metric::{Metric, Metrics};
 use crate::run_files::{
-    CellColumns, ClientColumns, ClientLine, ClientsCsv, ColumnPlace, ReadError, RoundsCsv, TableHeader,
+    CellColumns, ClientColumns, ClientLine, ClientsCsv, ColumnPlace, ReadError, RoundsCsv,
+    TableHeader,
 };
 use std::borrow::Cow;
 

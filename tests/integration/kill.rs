@@ -80,7 +80,8 @@ fn runs_that_were_over_are_told_of_though_a_later_one_is_killed() {
     let variants =
         "[[variant]]\nname = \"short\"\nset = { stop.rounds = 5 }\n[[variant]]\nname = \"long\"\n";
     let workshop = Workshop::new(&format!("{}{variants}", endless()));
-    let mut child = workshop.command(&["run", "s.toml", "--out", "out", "-q"]).spawn().unwrap();
+    let mut child =
+        workshop.command(&["run", "s.toml", "--jobs=1", "--out", "out", "-q"]).spawn().unwrap();
     let out = workshop.path("out");
     let began = Instant::now();
     let second =

@@ -45,7 +45,7 @@ fn killed() -> Workshop {
 
 fn killed_of(scenario: &str) -> Workshop {
     let workshop = Workshop::new(scenario);
-    let mut command = workshop.command(&["run", "s.toml", "-q", "--out", "out"]);
+    let mut command = workshop.command(&["run", "s.toml", "--jobs=1", "-q", "--out", "out"]);
     command.env("GRUPPETTO_FAULT_AFTER", "205").env("GRUPPETTO_CHECKPOINT_EVENTS", "20");
     command.env("GRUPPETTO_FAULT_PAUSE_MS", "600");
     assert_eq!(command.output().unwrap().status.code(), None, "it ended by itself");
@@ -145,7 +145,7 @@ fn compare_export_and_watch_mark_what_did_not_come_to_its_end() {
 fn a_run_that_goes_on_is_told_from_one_that_was_killed() {
     let endless = SCENARIO.replace("stop.rounds = 20", "stop.rounds = 100000000");
     let workshop = Workshop::new(&endless);
-    let mut command = workshop.command(&["run", "s.toml", "-q", "--out", "out"]);
+    let mut command = workshop.command(&["run", "s.toml", "--jobs=1", "-q", "--out", "out"]);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     while !fs::read_to_string(workshop.path("out/rounds.csv")).is_ok_and(|rows| rows.len() > 5000) {
         std::thread::sleep(std::time::Duration::from_millis(5));

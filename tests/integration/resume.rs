@@ -57,6 +57,7 @@ fn left(folder: &Path) -> Vec<(String, Vec<u8>)> {
             let content = fs::read(&path).unwrap();
             let content = match name.as_str() {
                 "summary.json" => without_speed(&content),
+                "runs.csv" => crate::support::without_seconds(&content),
                 "timeline.json.gz" => {
                     let mut text = Vec::new();
                     GzDecoder::new(&content[..]).read_to_end(&mut text).unwrap();

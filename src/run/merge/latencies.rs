@@ -1,18 +1,18 @@
-//! Lines of `latency.hlog`, taken over as they are: only the name of the run may be another one.
+//! LatencyLines of `latency.hlog`, taken over as they are: only the name of the run may be another one.
 
 use crate::memory::read_at_most;
 use crate::run_files::{MOST_TEXT, ReadError};
 use std::path::Path;
 
 /// The lines of a log that have a tag.
-pub(super) struct Lines(String);
+pub(super) struct LatencyLines(String);
 
-impl Lines {
+impl LatencyLines {
     pub(super) fn read(path: &Path) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Read { path: path.to_owned(), source };
         let bytes = read_at_most(path, MOST_TEXT).map_err(failed)?;
         let text = String::from_utf8(bytes);
-        text.map(Lines).map_err(|_| ReadError::broken(path, "it is not text"))
+        text.map(LatencyLines).map_err(|_| ReadError::broken(path, "it is not text"))
     }
 
     /// Those of a run, by its name, with another name.

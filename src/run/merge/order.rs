@@ -1,16 +1,16 @@
 //! Whose cell comes where in the merged run, and whether the runs belong together at all.
 
 use super::MergeError;
-use super::source::Source;
+use super::source::MergedRun;
 use crate::run_files::VariantSummary;
+use crate::scenario::united;
 use crate::sweep::{SweptKey, shown};
 use std::collections::BTreeMap;
-use toml_edit::{Array, DocumentMut, Item, Table, Value, value};
 
 /// The cells of the merged run.
-pub(super) struct Ordered {
+pub(super) struct MergeOrder {
     pub(super) is_of_parts: bool,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<MergedCell>,
     pub(super) several_seeds: bool,
     pub(super) swept: Vec<SweptKey>,
     /// The scenario of all of them.
@@ -18,7 +18,7 @@ pub(super) struct Ordered {
 }
 
 /// Where a cell is now.
-pub(super) struct Place {
+pub(super) struct MergedCell {
     pub(super) source: usize,
     /// Its index in the summary of that run.
     pub(super) cell: usize,
@@ -26,16 +26,21 @@ pub(super) struct Place {
     pub(super) number: u64,
 }
 
-impl Ordered {
+impl MergeOrder {
     /// What is told of a cell in the merged run.
-    pub(super) fn told(&self, place: &Place, number: usize, sources: &[Source]) -> VariantSummary {
+    pub(super) fn told(
+        &self,
+        place: &MergedCell,
+        number: usize,
+        sources: &[MergedRun],
+    ) -> VariantSummary {
         let told = sources[place.source].summary.variants[place.cell].clone();
         VariantSummary { cell: told.cell.map(|_| number as u64), ..told }
     }
 }
 
 /// Puts the cells of all runs in order.
-pub(super) fn order(sources: &[Source]) -> Result<Ordered, MergeError> {
+pub(super) fn order(sources: &[MergedRun]) -> Result<MergeOrder, MergeError> {
     let first = &sources[0];
     for other in &sources[1..] {
         let differ = |what: String| {
@@ -68,11 +73,11 @@ pub(super) fn order(sources: &[Source]) -> Result<Ordered, MergeError> {
     }
 }
 
-fn of_parts(sources: &[Source]) -> Result<Ordered, MergeError> {
+fn of_parts(sources: &[MergedRun]) -> Result<MergeOrder, MergeError> {
     let first = &sources[0];
     let of = first.summary.part.as_ref().map_or(0, |part| part.of);
-    let mut by_number = BTreeMap::<u64, &Source>::new();
-    let mut places = BTreeMap::<u64, Place>::new();
+    let mut by_number = BTreeMap::<u64, &MergedRun>::new();
+    let mut places = BTreeMap::<u64, MergedCell>::new();
     for (index, source) in sources.iter().enumerate() {
         let Some(part) = &source.summary.part else { continue };
         let (one, other) = (first.folder.clone(), source.folder.clone());
@@ -92,7 +97,7 @@ fn of_parts(sources: &[Source]) -> Result<Ordered, MergeError> {
         }
         for (cell, number) in part.cells.iter().enumerate() {
             if cell < source.summary.variants.len() {
-                places.insert(*number, Place { source: index, cell, number: *number });
+                places.insert(*number, MergedCell { source: index, cell, number: *number });
             }
         }
     }
@@ -109,7 +114,7 @@ fn of_parts(sources: &[Source]) -> Result<Ordered, MergeError> {
         let calls = format!("it with --part {}/{of}", list(&missing[..1], ""));
         return Err(MergeError::Missing { missing: missing_text, of, several, calls });
     }
-    Ok(Ordered {
+    Ok(MergeOrder {
         is_of_parts: true,
         places: places.into_values().collect(),
         several_seeds: first.several_seeds(),
@@ -146,12 +151,12 @@ fn difference(one: &str, other: &str, ignored: impl Fn(&str) -> bool) -> Option<
     let (a, b) = (kept(one), kept(other));
     let longest = a.len().max(b.len());
     let word = |line: Option<&String>| line.map_or("nothing".into(), |line| format!("`{line}`"));
-    (0..longest).find(|at| a.get(*at) != b.get(*at)).map(|at| {
-        format!("{} in the one is {} in the other", word(a.get(at)), word(b.get(at)))
-    })
+    (0..longest)
+        .find(|at| a.get(*at) != b.get(*at))
+        .map(|at| format!("{} in the one is {} in the other", word(a.get(at)), word(b.get(at))))
 }
 
-fn of_runs(sources: &[Source]) -> Result<Ordered, MergeError> {
+fn of_runs(sources: &[MergedRun]) -> Result<MergeOrder, MergeError> {
     let first = &sources[0];
     for other in &sources[1..] {
         let foreign = |what: String| {
@@ -163,23 +168,23 @@ fn of_runs(sources: &[Source]) -> Result<Ordered, MergeError> {
                 "{what}\n  = help: seeds and values of [sweep] may differ; --sweep KEY=V names a value that does"
             ));
         }
-        let keys = |source: &Source| -> Vec<String> {
+        let keys = |source: &MergedRun| -> Vec<String> {
             source.summary.swept.iter().map(|swept| swept.key.clone()).collect()
         };
         if keys(first) != keys(other) {
             let [a, b] = [first, other].map(|source| keys(source).join(", "));
             return foreign(format!("the one sweeps `{a}`, the other `{b}`"));
         }
-        let digests = |source: &Source| -> Vec<String> {
+        let digests = |source: &MergedRun| -> Vec<String> {
             source.summary.inputs.values().cloned().collect()
         };
         if digests(first) != digests(other) {
             return foreign("files that the scenario names have changed in between".into());
         }
     }
-    let swept = united(sources);
+    let swept = united_sweep(sources);
     let mut variants: Vec<&str> = Vec::new();
-    let mut cells = BTreeMap::<(usize, Vec<usize>, u64), Place>::new();
+    let mut cells = BTreeMap::<(usize, Vec<usize>, u64), MergedCell>::new();
     for (index, source) in sources.iter().enumerate() {
         for (cell, told) in source.summary.variants.iter().enumerate() {
             let variant = match variants.iter().position(|name| *name == told.variant()) {
@@ -196,21 +201,23 @@ fn of_runs(sources: &[Source]) -> Result<Ordered, MergeError> {
             };
             let key = (variant, swept.iter().map(at).collect(), told.seed);
             let number = told.cell.unwrap_or(cell as u64);
-            if let Some(before) = cells.insert(key, Place { source: index, cell, number }) {
+            if let Some(before) = cells.insert(key, MergedCell { source: index, cell, number }) {
                 let (one, other) = (sources[before.source].folder.clone(), source.folder.clone());
                 let cell = format!("{} with seed {}", told.name, told.seed);
                 return Err(MergeError::Twice { one, other, cell });
             }
         }
     }
-    let seeds: std::collections::BTreeSet<u64> = sources.iter().flat_map(Source::seeds).collect();
-    let scenario = united_scenario(first, &swept, &seeds);
+    let seeds: std::collections::BTreeSet<u64> =
+        sources.iter().flat_map(MergedRun::seeds).collect();
+    let range = (seeds.first().copied().unwrap_or(1), seeds.last().copied().unwrap_or(1));
+    let scenario = united(&first.scenario, &swept, range);
     let places = cells.into_values().collect();
-    Ok(Ordered { is_of_parts: false, places, several_seeds: seeds.len() > 1, swept, scenario })
+    Ok(MergeOrder { is_of_parts: false, places, several_seeds: seeds.len() > 1, swept, scenario })
 }
 
 /// The values of all runs: numbers in their order, others as they come.
-fn united(sources: &[Source]) -> Vec<SweptKey> {
+fn united_sweep(sources: &[MergedRun]) -> Vec<SweptKey> {
     let mut all = sources[0].summary.swept.clone();
     for (at, key) in all.iter_mut().enumerate() {
         for other in sources[1..].iter().filter_map(|source| source.summary.swept.get(at)) {
@@ -226,84 +233,4 @@ fn united(sources: &[Source]) -> Vec<SweptKey> {
         }
     }
     all
-}
-
-/// The scenario that has all these values and seeds. Seeds that leave gaps cannot be said in a scenario: then it has
-/// all from the first to the last.
-fn united_scenario(
-    first: &Source,
-    swept: &[SweptKey],
-    seeds: &std::collections::BTreeSet<u64>,
-) -> String {
-    let Ok(mut document) = first.scenario.parse::<DocumentMut>() else {
-        return first.scenario.clone();
-    };
-    let (Some(least), Some(most)) = (seeds.first(), seeds.last()) else {
-        return first.scenario.clone();
-    };
-    document["seed"] = value(i64::try_from(*least).unwrap_or(i64::MAX));
-    if most > least || document.contains_key("repeats") {
-        document["repeats"] = value(i64::try_from(most - least + 1).unwrap_or(i64::MAX));
-    }
-    if !swept.is_empty() {
-        // Values that are tables are written as they were.
-        let texts = sweep_texts(&document);
-        let mut table = Table::new();
-        for key in swept {
-            let mut array = Array::new();
-            for wanted in &key.values {
-                let toml = match wanted {
-                    serde_json::Value::String(text) => texts
-                        .iter()
-                        .find(|known| known.to_string().trim() == text)
-                        .cloned()
-                        .unwrap_or_else(|| Value::from(text.as_str())),
-                    serde_json::Value::Bool(truth) => Value::from(*truth),
-                    other => match other.as_i64() {
-                        Some(whole) => Value::from(whole),
-                        None => Value::from(other.as_f64().unwrap_or(0.0)),
-                    },
-                };
-                array.push(toml);
-            }
-            put(&mut table, &key.key, array);
-        }
-        document["sweep"] = Item::Table(table);
-    }
-    document.to_string()
-}
-
-/// Every value of the sweep that is written down.
-fn sweep_texts(document: &DocumentMut) -> Vec<Value> {
-    fn walk(item: &Item, found: &mut Vec<Value>) {
-        match item {
-            Item::Table(table) => table.iter().for_each(|(_, item)| walk(item, found)),
-            Item::Value(Value::InlineTable(table)) => {
-                table.iter().for_each(|(_, own)| walk(&Item::Value(own.clone()), found));
-            }
-            Item::Value(Value::Array(values)) => found.extend(values.iter().cloned()),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    if let Some(item) = document.get("sweep") {
-        walk(item, &mut found);
-    }
-    found
-}
-
-fn put(table: &mut Table, path: &str, values: Array) {
-    match path.split_once('.') {
-        Some((first, rest)) => {
-            let inner = table.entry(first).or_insert_with(|| {
-                let mut inner = Table::new();
-                inner.set_dotted(true);
-                Item::Table(inner)
-            });
-            if let Some(inner) = inner.as_table_mut() {
-                put(inner, rest, values);
-            }
-        }
-        None => drop(table.insert(path, value(values))),
-    }
 }

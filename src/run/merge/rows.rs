@@ -1,7 +1,7 @@
 //! Where the rows of each cell are in a table: they are in the order of the cells, so one range each.
 
 use super::MergeError;
-use super::source::Source;
+use super::source::MergedRun;
 use crate::report::RowRange;
 use crate::run_files::{CellColumns, ReadError, RunTable, TableHeader};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(super) struct RowRanges(BTreeMap<(String, u64), RowRange>);
 
 impl RowRanges {
     /// Reads the table of a run.
-    pub(super) fn of<T: RunTable>(source: &Source) -> Result<Self, MergeError> {
+    pub(super) fn of<T: RunTable>(source: &MergedRun) -> Result<Self, MergeError> {
         let path = source.folder.join(T::FILE);
         let failed = |error| ReadError::Read { path: path.clone(), source: error };
         let mut lines = BufReader::with_capacity(1 << 18, File::open(&path).map_err(failed)?);
@@ -43,9 +43,8 @@ impl RowRanges {
             let end = line.iter().enumerate().filter(|(_, byte)| **byte == b',').nth(first - 1);
             let own = &line[..end.map_or(line.len(), |(at, _)| at)];
             if key.is_none() || own != before {
-                let text = str::from_utf8(&line).map_err(|_| {
-                    ReadError::broken(&path, "it is not text").at(Some(rows + 1))
-                })?;
+                let text = str::from_utf8(&line)
+                    .map_err(|_| ReadError::broken(&path, "it is not text").at(Some(rows + 1)))?;
                 let row = header.line(text.trim_end(), Some(rows + 1))?;
                 let (name, seed) = columns.read(&row)?;
                 let new = (name.into_owned(), seed);
@@ -80,11 +79,7 @@ impl RowRanges {
 }
 
 /// Reads a line with its end; its length, 0 at the end of the file.
-fn read(
-    lines: &mut BufReader<File>,
-    line: &mut Vec<u8>,
-    path: &PathBuf,
-) -> Result<u64, ReadError> {
+fn read(lines: &mut BufReader<File>, line: &mut Vec<u8>, path: &PathBuf) -> Result<u64, ReadError> {
     line.clear();
     let failed = |source| ReadError::Read { path: path.clone(), source };
     let length = lines.read_until(b'\n', line).map_err(failed)?;

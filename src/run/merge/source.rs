@@ -4,12 +4,13 @@ use super::MergeError;
 use crate::report::{Findings, RunFindings};
 use crate::resume::CellsFolder;
 use crate::run_files::{Status, Summary, read_file};
+use crate::scenario::repeats;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A run that is merged with others.
-pub(super) struct Source {
+pub(super) struct MergedRun {
     pub(super) folder: PathBuf,
     pub(super) summary: Summary,
     pub(super) scenario: String,
@@ -17,11 +18,11 @@ pub(super) struct Source {
 }
 
 /// Reads the runs in these folders; a folder may also hold the folders of runs.
-pub(super) fn read_all(folders: &[PathBuf]) -> Result<Vec<Source>, MergeError> {
+pub(super) fn read_all(folders: &[PathBuf]) -> Result<Vec<MergedRun>, MergeError> {
     let mut all = Vec::new();
     for folder in folders {
         if folder.join(Summary::FILE).exists() || !folder.is_dir() {
-            all.push(Source::read(folder)?);
+            all.push(MergedRun::read(folder)?);
             continue;
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -34,14 +35,14 @@ pub(super) fn read_all(folders: &[PathBuf]) -> Result<Vec<Source>, MergeError> {
         }
         inside.sort();
         for folder in inside {
-            all.push(Source::read(&folder)?);
+            all.push(MergedRun::read(&folder)?);
         }
     }
     Ok(all)
 }
 
-impl Source {
-    fn read(folder: &Path) -> Result<Source, MergeError> {
+impl MergedRun {
+    fn read(folder: &Path) -> Result<MergedRun, MergeError> {
         let summary = Summary::read(folder)?;
         let scenario = summary.read_scenario(folder)?;
         if summary.status != Status::Complete || !CellsFolder::is_removed(folder) {
@@ -52,14 +53,15 @@ impl Source {
                 None => format!("{told} cells are over"),
             };
             let part = summary.part.as_ref();
-            let part = part.map_or(String::new(), |own| format!(" --part {}/{}", own.number, own.of));
+            let part =
+                part.map_or(String::new(), |own| format!(" --part {}/{}", own.number, own.of));
             return Err(MergeError::Unfinished { folder: folder.to_owned(), what, part });
         }
         let text = read_file(folder, Findings::FILE)?;
         let findings = serde_json::from_str(&text).map_err(|error| {
             crate::run_files::ReadError::broken(folder.join(Findings::FILE), error)
         })?;
-        Ok(Source { folder: folder.to_owned(), summary, scenario, findings })
+        Ok(MergedRun { folder: folder.to_owned(), summary, scenario, findings })
     }
 
     /// Whether it is the run in a folder.
@@ -70,9 +72,7 @@ impl Source {
 
     /// Whether the scenario has several seeds: then they are in the names of files.
     pub(super) fn several_seeds(&self) -> bool {
-        let document = self.scenario.parse::<toml_edit::DocumentMut>().ok();
-        let repeats = document.and_then(|toml| toml.get("repeats")?.as_integer());
-        repeats.unwrap_or(1) > 1
+        repeats(&self.scenario) > 1
     }
 
     /// The seeds of its cells.

@@ -1,4 +1,4 @@
-//! Events of `timeline.json.gz`: those of a cell are one after the other, a line each.
+//! TimelineEvents of `timeline.json.gz`: those of a cell are one after the other, a line each.
 
 use crate::report::PROCESSES;
 use crate::run_files::{CellId, ReadError};
@@ -13,13 +13,13 @@ use std::path::Path;
 const MOST: u64 = 4 << 30;
 
 /// The events of a run.
-pub(super) struct Events {
+pub(super) struct TimelineEvents {
     text: String,
     /// Where those of a cell are, by its number.
     cells: BTreeMap<u64, Range<usize>>,
 }
 
-impl Events {
+impl TimelineEvents {
     pub(super) fn read(path: &Path) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Read { path: path.to_owned(), source };
         let file = BufReader::new(File::open(path).map_err(failed)?);
@@ -39,7 +39,7 @@ impl Events {
             let cell = cells.entry((process - 1) / PROCESSES).or_insert(begin..begin);
             cell.end = begin + body;
         }
-        Ok(Events { text, cells })
+        Ok(TimelineEvents { text, cells })
     }
 
     /// Those of the cell with number `then`, which has number `now` in the merged run, as text that follows other events.

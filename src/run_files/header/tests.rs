@@ -65,7 +65,11 @@ impl RunTable for Pets {
 
 fn written(pet: &Pet) -> String {
     let mut out = Vec::new();
-    Pets::write_row(&mut out, &RunKey::new(&CellId { variant: "home".into(), seed: 7, ..CellId::default() }), pet);
+    Pets::write_row(
+        &mut out,
+        &RunKey::new(&CellId { variant: "home".into(), seed: 7, ..CellId::default() }),
+        pet,
+    );
     String::from_utf8(out).unwrap()
 }
 

@@ -2,7 +2,8 @@
 
 use super::by_name;
 use super::parts::{
-    Bytes, Diverged, Losses, ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput, Waited,
+    Bytes, Diverged, Losses, ScheduleSummary, TargetReached, TauSummary, TheorySummary, Throughput,
+    Waited,
 };
 use super::{Status, nan_if_null};
 use crate::metric::Metrics;

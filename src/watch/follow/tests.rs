@@ -60,11 +60,8 @@ fn write(folder: &TempDir, variants: &[&str], rows: u64, clients: bool) {
     let mut file = clients.then(|| TableFile::<ClientsCsv>::create(path, &[]).unwrap());
     let mut rounds = TableFile::<RoundsCsv>::create(path, &[]).unwrap();
     for variant in variants {
-        let run = RunKey::new(&CellId {
-            variant: variant.to_string(),
-            seed: 1,
-            ..CellId::default()
-        });
+        let run =
+            RunKey::new(&CellId { variant: variant.to_string(), seed: 1, ..CellId::default() });
         for row in 1..=rows {
             rounds.add(&run, &round(row)).unwrap();
             if let Some(file) = &mut file {
