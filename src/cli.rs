@@ -241,12 +241,7 @@ fn check_scenario(arguments: &CheckArguments, plugins: &Plugins) -> Result<ExitC
     let scenario = with_evaluations(&scenario).map_err(Problem::usage)?;
     let estimates = estimate(&scenario, threads).map_err(Problem::usage)?;
     let mut text = heading(&scenario);
-    let runs = scenario.variants.len() as u64 * scenario.repeats;
-    let plural = if runs == 1 { "" } else { "s" };
-    text.push_str(&format!("valid; {runs} run{plural}, from seed {}\n\n", scenario.seed));
-    for estimate in estimates {
-        text.push_str(&format!("{estimate}\n"));
-    }
+    text.push_str(&run::overview(&scenario, &estimates, threads));
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

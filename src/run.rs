@@ -15,12 +15,14 @@ mod jobs;
 mod latencies;
 mod merge;
 mod one;
+mod overview;
 mod part;
 mod preflight;
 mod processor;
 mod recording;
 mod resuming;
 mod schedule;
+mod shared;
 mod survey;
 mod theory;
 mod whole;
@@ -34,6 +36,7 @@ pub use estimate::{Estimate, estimate};
 pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
 pub use merge::{MergeError, merge};
+pub use overview::overview;
 pub use part::RunPart;
 pub use preflight::{check_device, preflight};
 pub use recording::{RecordError, Recorded, RunSelector, record};
@@ -57,6 +60,7 @@ use inputs::{digest, input_digests, scenario_digest};
 use latencies::LatenciesOverSeeds;
 use processor::{other_processor, processor};
 use resuming::resumable;
+use shared::SharedParts;
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -171,7 +175,9 @@ impl From<Run> for Summary {
 /// and its summary says that it is incomplete.
 pub fn run(scenario: &Scenario, options: &Options, plugins: &Plugins) -> Result<Run, Error> {
     let device = (!options.timing_only).then_some(options.device);
-    let build = |plan: &Plan, seed, helpers| build(plan, seed, helpers, device);
+    let shared = SharedParts::new();
+    let build =
+        |plan: &Plan, seed, helpers| build::build_with(plan, seed, helpers, device, &shared);
     let (summary, has_its_place) = run_into(scenario, options, plugins, &build)?;
     Ok(Run { summary, folder: options.out.clone().filter(|_| has_its_place) })
 }

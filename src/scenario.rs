@@ -79,6 +79,7 @@ mod tree;
 mod united;
 mod value;
 
+pub(crate) use drawn::DrawnFleet;
 pub use drawn::{DrawError, DrawnClients};
 pub use error::ScenarioError;
 pub use overrides::Override;

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._native import RunError, ScenarioError, __version__
 from ._results import Latency, Run, Table
-from ._run import check, load, run, theory
+from ._run import check, load, merge, run, theory
 from .observer import Arrival, ClosedRound, Observer
 from .plugins import Rng, plugin
 from .policies import (
@@ -84,6 +84,7 @@ __all__ = [
     "__version__",
     "check",
     "load",
+    "merge",
     "monitors",
     "partition",
     "plugin",

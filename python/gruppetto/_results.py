@@ -101,34 +101,64 @@ class Run:
         return Table(_native.table(self.path, "clients"))
 
     @property
+    def runs(self) -> Table:
+        """A row for every run: a variant with a seed and, with a sweep, a value of every swept key."""
+        return Table(_native.table(self.path, "runs"))
+
+    @property
     def report(self) -> Path:
         """The page that explains the run."""
         return self.path / "report.html"
 
-    def model(self, variant: str | None = None, seed: int | None = None) -> dict[str, npt.NDArray[Any]]:
-        """The final parameters of a variant, by name."""
-        return _tensors(self.path / f"model-{self._cell(variant, seed)}.safetensors")
+    def model(
+        self, variant: str | None = None, seed: int | None = None, **swept: Any
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The final parameters of a variant, by name.
 
-    def latency(self, phase: str, variant: str | None = None, seed: int | None = None) -> Latency:
+        With a sweep also its values, by the last part of the key: ``run.model("fednova", deadline="5s")``.
+        """
+        return _tensors(self.path / f"model-{self._cell(variant, seed, swept)}.safetensors")
+
+    def latency(self, phase: str, variant: str | None = None, seed: int | None = None, **swept: Any) -> Latency:
         """Latencies of a phase: download, compute, upload, round, staleness or idle."""
         known = ["download", "compute", "upload", "round", "staleness", "idle"]
         if phase not in known:
             raise ValueError(f"phase {phase!r}: expected one of {', '.join(known)}")
-        return Latency(self.path, phase, self._cell(variant, seed))
+        return Latency(self.path, phase, self._cell(variant, seed, swept))
 
-    def _cell(self, variant: str | None, seed: int | None) -> str:
-        cells = [(cell["name"], cell["seed"]) for cell in self.summary["variants"]]
-        names, seeds = sorted({name for name, _ in cells}), sorted({seed for _, seed in cells})
-        if variant is None and len(names) > 1:
-            raise ValueError(f"the run has several variants: say which of {', '.join(names)}")
-        name = names[0] if variant is None else variant
+    def _cell(self, variant: str | None, seed: int | None, swept: dict[str, Any]) -> str:
+        """How files name a run."""
+        cells: list[dict[str, Any]] = self.summary["variants"]
+        keys = {key: one["key"] for one in self.summary.get("swept", []) for key in (one["key"], one["label"])}
+        for key in keys.copy():
+            keys[key.replace(".", "_")] = keys[key]
+        unknown = [key for key in swept if key not in keys]
+        if unknown:
+            known = ", ".join(one["label"] for one in self.summary.get("swept", [])) or "nothing"
+            raise ValueError(f"{unknown[0]!r} is not swept: the run sweeps {known}")
+        seeds = sorted({cell["seed"] for cell in cells})
         number = seeds[0] if seed is None else seed
-        if (name, number) not in cells:
-            raise ValueError(f"variant {name!r}, seed {number}: the run has {', '.join(names)} with seeds {seeds}")
-        return f"{name}-{number}" if len(seeds) > 1 else str(name)
+        names = list(dict.fromkeys(cell["name"] for cell in cells))
+        found = [
+            cell
+            for cell in cells
+            if cell["seed"] == number
+            and variant in (None, cell["name"], cell.get("variant", cell["name"]))
+            and all(cell["swept"][keys[key]] == value for key, value in swept.items())
+        ]
+        if not found:
+            asked = "".join(f", {key}={value!r}" for key, value in swept.items())
+            raise ValueError(f"variant {variant!r}, seed {number}{asked}: the run has {', '.join(names)} with seeds {seeds}")
+        if len(found) > 1:
+            listed = ", ".join(dict.fromkeys(cell["name"] for cell in found))
+            raise ValueError(f"the run has several variants: say which of {listed}")
+        [cell] = found
+        if "cell" in cell:
+            return f"{cell['variant']}-{cell['cell']}"
+        return f"{cell['name']}-{number}" if len(seeds) > 1 else str(cell["name"])
 
     def __repr__(self) -> str:
-        return f"<Run {self.summary['name']!r}: {self.summary['status']}, {len(self.summary['variants'])} cells, {self.path}>"
+        return f"<Run {self.summary['name']!r}: {self.summary['status']}, {len(self.summary['variants'])} runs, {self.path}>"
 
     def _repr_html_(self) -> str:
         page = html.escape(self.report.read_text(encoding="utf-8"))

@@ -22,7 +22,16 @@ from .training import Trainer
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 
 
-def _source(scenario: Scenario, set: Mapping[str, Any] | Iterable[str] | None, seed: int | None) -> dict[str, Any]:
+Sweep = Mapping[str, Sequence[Any]] | Iterable[str]
+
+
+def _source(
+    scenario: Scenario,
+    set: Mapping[str, Any] | Iterable[str] | None,
+    seed: int | None,
+    sweep: Sweep | None = None,
+    repeats: int | None = None,
+) -> dict[str, Any]:
     if isinstance(scenario, Mapping):
         text, name = _toml.dumps(scenario), "the scenario"
     elif isinstance(scenario, str) and "\n" in scenario:
@@ -41,13 +50,26 @@ def _source(scenario: Scenario, set: Mapping[str, Any] | Iterable[str] | None, s
         changes = [f"{key}={entry if isinstance(entry, str) else _toml.value(entry)}" for key, entry in set.items()]
     else:
         changes = list(set)
-    return {"text": text, "name": name, "set": changes, "seed": seed}
+    return {"text": text, "name": name, "set": changes, "sweep": _swept(sweep), "seed": seed, "repeats": repeats}
+
+
+def _swept(sweep: Sweep | None) -> list[str]:
+    """Swept keys as ``--sweep`` has them."""
+    if sweep is None:
+        return []
+    if not isinstance(sweep, Mapping):
+        return list(sweep)
+    for key, values in sweep.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"sweep[{key!r}]: found {values!r}, expected a list of values")
+    return [f"{key}={','.join(_toml.value(entry) for entry in values)}" for key, values in sweep.items()]
 
 
 def run(
     scenario: Scenario,
     *,
     set: Mapping[str, Any] | Iterable[str] | None = None,
+    sweep: Sweep | None = None,
     seed: int | None = None,
     repeats: int | None = None,
     out: str | os.PathLike[str] | bool | None = None,
@@ -55,6 +77,7 @@ def run(
     resume: bool = False,
     checkpoint: float | None = 60.0,
     threads: int | None = None,
+    jobs: int | None = None,
     timing_only: bool = False,
     speedup: float | None = None,
     plugins: Sequence[type[_plugins.Plugin]] = (),
@@ -64,12 +87,14 @@ def run(
 ) -> Run:
     """Runs a scenario: a path, TOML text (of several lines) or a dict.
 
-    ``set`` changes keys, as ``--set`` does: ``{"server.close.deadline": "5s"}``. ``out`` is the folder; ``True`` means
+    ``set`` changes keys, as ``--set`` does: ``{"server.close.deadline": "5s"}``. ``sweep`` gives keys several values,
+    ``{"server.close.deadline": ["5s", "30s"]}``, and every combination is run, with ``repeats`` seeds each. ``out`` is the folder; ``True`` means
     ``runs/NAME``, and without it everything is kept in a temporary folder that goes with the ``Run``. ``checkpoint`` is
     how many seconds of training may be lost at most; ``None`` keeps no checkpoints. ``plugins`` are classes that
     ``@plugin`` named; those are found by name as well. ``task`` is trained instead of what ``[task]`` says, such as a
     ``gp.torch.Task``. ``threads`` is how many train at the same time; models that Python trains do so in as many
-    processes, and in this one unless it is given. With ``speedup`` the run is on the wall clock, where so many simulated
+    processes, and in this one unless it is given. ``jobs`` is how many runs go on side by side; what Python brings hears
+    of one after the other unless it is given. With ``speedup`` the run is on the wall clock, where so many simulated
     seconds pass in a real one and steps are really taken one by one. Ctrl-C ends the run as in a terminal: everything is written,
     then ``KeyboardInterrupt`` is raised.
 
@@ -77,9 +102,7 @@ def run(
     >>> gp.run({"name": "one", "stop.rounds": 2, "task.clients": 3, "client.work.steps": 4}).summary["status"]
     'complete'
     """
-    source = _source(scenario, set, seed)
-    if repeats is not None:
-        source["set"].append(f"repeats={repeats}")
+    source = _source(scenario, set, seed, sweep, repeats)
     source = _with_task(source, task)
     temporary = None
     if out is None:
@@ -97,6 +120,7 @@ def run(
         "resume": resume,
         "checkpoint": checkpoint,
         "threads": threads,
+        "jobs": jobs,
         "timing_only": timing_only,
         "speedup": speedup,
     }
@@ -164,18 +188,20 @@ def check(
     scenario: Scenario,
     *,
     set: Mapping[str, Any] | Iterable[str] | None = None,
+    sweep: Sweep | None = None,
     seed: int | None = None,
+    repeats: int | None = None,
     plugins: Sequence[type[_plugins.Plugin]] = (),
     task: Trainer | None = None,
 ) -> str:
     """What ``gruppetto check`` says: who takes part, how many steps, how long, how much memory.
 
     >>> import gruppetto as gp
-    >>> print(gp.check({"name": "one", "stop.rounds": 2, "client.work.steps": 4}).split()[0])
-    fednova
+    >>> print(gp.check({"name": "one", "stop.rounds": 2, "client.work.steps": 4}).splitlines()[0])
+    valid; 1 run, from seed 1
     """
     with training(_plugins.registered(plugins, ()), task, None) as hooks:
-        return _native.check(_with_task(_source(scenario, set, seed), task), hooks)
+        return _native.check(_with_task(_source(scenario, set, seed, sweep, repeats), task), hooks)
 
 
 def theory(
@@ -190,6 +216,34 @@ def theory(
     with training(_plugins.registered(plugins, ()), task, None) as hooks:
         found: list[dict[str, Any]] = json.loads(_native.theory(_with_task(_source(scenario, set, seed), task), hooks))
         return found
+
+
+def merge(
+    runs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    plugins: Sequence[type[_plugins.Plugin]] = (),
+) -> Run:
+    """Makes one run of parts (``gruppetto run --part 2/8``), or of runs that differ in seeds or swept values only.
+
+    ``runs`` are folders of runs, or folders that hold such. Without ``out`` the merged run is in a temporary folder that
+    goes with the ``Run``.
+
+    >>> import gruppetto as gp
+    >>> one, two = (gp.run({"name": "one", "stop.rounds": 2, "client.work.steps": 4}, seed=seed) for seed in (1, 2))
+    >>> gp.merge([one.path, two.path]).runs["seed"]
+    array([1, 2], dtype=uint64)
+    """
+    temporary = None
+    if out is None:
+        temporary = tempfile.TemporaryDirectory(prefix="gruppetto-")
+        folder = Path(temporary.name) / "run"
+    else:
+        folder = Path(out)
+    with training(_plugins.registered(plugins, ()), None, None) as hooks:
+        text = _native.merge([os.fspath(run) for run in runs], folder, force, hooks)
+    return Run(folder, json.loads(text), temporary)
 
 
 def load(folder: str | os.PathLike[str]) -> Run:

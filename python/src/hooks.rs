@@ -198,6 +198,11 @@ fn python<'py>(py: Python<'py>, value: &Parameter) -> PyResult<Bound<'py, PyAny>
 }
 
 impl Hooks {
+    /// Whether Python observes runs.
+    pub fn has_observers(&self) -> bool {
+        !self.observers.is_empty()
+    }
+
     /// As plug-ins of the simulator.
     pub fn plugins(self, failure: &Failure) -> Plugins {
         let mut plugins = Plugins::new();

@@ -10,6 +10,7 @@ use gruppetto::record::RoundRow;
 use gruppetto::run::{Error, preflight};
 use gruppetto::{Options, Plugins, Run};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +32,9 @@ pub struct RunRequest {
     checkpoint: Option<f64>,
     #[pyo3(item)]
     threads: Option<usize>,
+    /// Cells side by side.
+    #[pyo3(item)]
+    jobs: Option<usize>,
     #[pyo3(item)]
     timing_only: bool,
     /// How many simulated seconds pass in a real one, on the wall clock.
@@ -41,12 +45,12 @@ pub struct RunRequest {
 /// How far a run is.
 #[derive(Clone, Debug, Default)]
 struct Progress {
+    /// Of the cell that was heard of last.
     variant: String,
     seed: u64,
-    /// From 0 to 1.
-    part: f64,
     round: u64,
-    cell: usize,
+    /// How much of each cell is done, from 0 to 1.
+    parts: BTreeMap<(String, u64), f64>,
 }
 
 /// Runs a scenario; the summary as JSON. `progress` is called with the cell, how many there are, the variant, the seed,
@@ -60,6 +64,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let failure = Failure::default();
+    let brings_observers = hooks.has_observers();
     let told = Arc::new(Mutex::new(Progress::default()));
     let plugins = watched(hooks.plugins(&failure), told.clone());
     let scenario = source.read(&plugins).map_err(|error| failure.take().unwrap_or(error))?;
@@ -74,6 +79,8 @@ pub fn run(
         resume: request.resume,
         checkpoint: request.checkpoint.map(Duration::from_secs_f64),
         threads: request.threads.unwrap_or(if trains_in_python { 1 } else { defaults.threads }),
+        // What users bring hears of one cell after the other, unless it is asked otherwise.
+        jobs: request.jobs.or(brings_observers.then_some(1)),
         timing_only: request.timing_only,
         clock_mode: request.speedup.map_or(ClockMode::Virtual, ClockMode::Wall),
         interrupt: interrupt.clone(),
@@ -105,8 +112,9 @@ pub fn run(
             interrupted.get_or_insert(error);
         }
         if let Some(show) = &progress {
-            let Progress { variant, seed, part, round, cell } = locked(&told).clone();
-            show.call1(py, (cell, cells, variant, seed, round, part))?;
+            let Progress { variant, seed, round, parts } = locked(&told).clone();
+            let done: f64 = parts.values().sum();
+            show.call1(py, (done.floor() as usize, cells, variant, seed, round, done.fract()))?;
         }
     };
     py.detach(|| thread.join()).ok();
@@ -120,6 +128,25 @@ pub fn run(
     }
 }
 
+/// Makes one run of several, into a folder; the summary as JSON.
+#[pyfunction]
+pub fn merge(
+    py: Python<'_>,
+    folders: Vec<PathBuf>,
+    out: PathBuf,
+    force: bool,
+    hooks: Hooks,
+) -> PyResult<String> {
+    let failure = Failure::default();
+    let plugins = hooks.plugins(&failure);
+    let merged = py.detach(|| gruppetto::run::merge(&folders, &out, force, &plugins));
+    match (merged, failure.take()) {
+        (_, Some(error)) => Err(error),
+        (Ok((run, _)), None) => Ok(run.to_json()),
+        (Err(error), None) => Err(RunError::new_err(format!("error: {error}"))),
+    }
+}
+
 fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -127,35 +154,46 @@ fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// The plug-ins, and an observer that tells how far the run is.
 fn watched(plugins: Plugins, told: Arc<Mutex<Progress>>) -> Plugins {
     plugins.observer(move |context| {
-        let mut now = locked(&told);
-        let cell = if now.variant.is_empty() { 0 } else { now.cell + 1 };
-        *now = Progress {
-            variant: context.variant.into(),
-            seed: context.seed,
-            cell,
-            ..Progress::default()
-        };
+        let cell = (context.variant.to_string(), context.seed);
         let stop = context.stop.clone();
-        Some(Box::new(Watcher {
+        let watcher = Watcher {
             told: told.clone(),
+            cell,
             rounds: stop.rounds,
             time: stop.time.map(|time| time.seconds()),
-        }))
+        };
+        watcher.tell(0, 0.0);
+        Some(Box::new(watcher))
     })
 }
 
 struct Watcher {
     told: Arc<Mutex<Progress>>,
+    cell: (String, u64),
     rounds: Option<u64>,
     time: Option<f64>,
+}
+
+impl Watcher {
+    fn tell(&self, round: u64, part: f64) {
+        let mut now = locked(&self.told);
+        (now.variant, now.seed, now.round) = (self.cell.0.clone(), self.cell.1, round);
+        now.parts.insert(self.cell.clone(), part);
+    }
 }
 
 impl Observer for Watcher {
     fn closed(&mut self, row: &RoundRow) -> Result<(), ObserverError> {
         let by_rounds = self.rounds.map_or(0.0, |all| row.round as f64 / all as f64);
         let by_time = self.time.map_or(0.0, |all| SimTime::seconds(row.closed) / all);
-        let mut now = locked(&self.told);
-        (now.round, now.part) = (row.round, by_rounds.max(by_time).min(1.0));
+        self.tell(row.round, by_rounds.max(by_time).min(1.0));
         Ok(())
+    }
+}
+
+impl Drop for Watcher {
+    /// The cell is over, also one that reached its target early.
+    fn drop(&mut self) {
+        locked(&self.told).parts.insert(self.cell.clone(), 1.0);
     }
 }

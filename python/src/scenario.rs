@@ -2,7 +2,9 @@
 
 use crate::errors::{RunError, wrong};
 use crate::hooks::{Failure, Hooks};
-use gruppetto::run::{Assumptions, estimate, preflight, theory as predict, with_evaluations};
+use gruppetto::run::{
+    Assumptions, estimate, overview, preflight, theory as predict, with_evaluations,
+};
 use gruppetto::scenario::Override;
 use gruppetto::{Plugins, Scenario};
 use pyo3::prelude::*;
@@ -19,17 +21,26 @@ pub struct Source {
     /// Changes, as `--set` has them.
     #[pyo3(item)]
     pub set: Vec<String>,
+    /// Swept keys with their values, as `--sweep` has them.
+    #[pyo3(item)]
+    pub sweep: Vec<String>,
     /// Another seed.
     #[pyo3(item)]
     pub seed: Option<u64>,
+    /// So many seeds.
+    #[pyo3(item)]
+    pub repeats: Option<u32>,
 }
 
 impl Source {
     /// Reads it.
     pub fn read(&self, plugins: &Plugins) -> PyResult<Scenario> {
-        let set: Result<Vec<Override>, _> =
-            self.set.iter().map(|text| Override::parse(text)).collect();
-        Scenario::parse_with(&self.name, &self.text, &set.map_err(wrong)?, self.seed, plugins)
+        let set = self.set.iter().map(|text| Override::parse(text));
+        let sweep = self.sweep.iter().map(|text| Override::sweep(text));
+        let mut changes: Vec<Override> =
+            set.chain(sweep).collect::<Result<_, _>>().map_err(wrong)?;
+        changes.extend(self.repeats.map(Override::repeats));
+        Scenario::parse_with(&self.name, &self.text, &changes, self.seed, plugins)
             .map_err(wrong)
     }
 }
@@ -42,7 +53,7 @@ pub fn check(py: Python<'_>, source: Source, hooks: Hooks) -> PyResult<String> {
         let scenario = with_evaluations(scenario).map_err(wrong)?;
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let estimates = estimate(&scenario, threads).map_err(wrong)?;
-        Ok(estimates.iter().map(|estimate| format!("{estimate}\n")).collect())
+        Ok(overview(&scenario, &estimates, threads))
     })
 }
 

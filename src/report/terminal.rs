@@ -1,6 +1,7 @@
 //! The table a user sees at the end.
 
 mod latencies;
+mod sweep;
 
 use crate::clock::Span;
 use crate::metric::Metric;
@@ -8,6 +9,7 @@ use crate::record::Outcome;
 use crate::run_files::{Diverged, Spread, Summary, VariantSummary};
 use latencies::latency_tables;
 use std::fmt::Write;
+use sweep::sweep_table;
 
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +69,17 @@ pub fn results(summary: &Summary, style: TextStyle) -> String {
             style.dim(&format!("mean ± standard deviation of {seeds} seeds"))
         );
     }
-    let columns = (80 - LABEL) / column_width(&groups).min(80 - LABEL);
-    for groups in groups.chunks(columns) {
-        metrics_table(&mut out, groups, style);
+    if summary.swept.is_empty() {
+        let columns = (80 - LABEL) / column_width(&groups).min(80 - LABEL);
+        for groups in groups.chunks(columns) {
+            metrics_table(&mut out, groups, style);
+            out.push('\n');
+        }
+        latency_tables(&mut out, &groups, style);
+    } else {
+        sweep_table(&mut out, &groups, summary, style);
         out.push('\n');
     }
-    latency_tables(&mut out, &groups, style);
     divergences(&mut out, summary, style);
     remarks(&mut out, summary);
     expectations(&mut out, summary, style);
@@ -81,6 +88,9 @@ pub fn results(summary: &Summary, style: TextStyle) -> String {
 
 /// A row of the first table: its label and how to get a cell.
 type MetricsRow<'a> = (String, Box<dyn Fn(&Group<'_>) -> String + 'a>);
+
+/// Expectations that are told one by one.
+const MOST_EXPECTATIONS: usize = 12;
 
 /// Columns of the labels in the first table.
 const LABEL: usize = 22;
@@ -270,7 +280,15 @@ fn abandoned(out: &mut String, summary: &Summary, style: TextStyle) {
 }
 
 fn expectations(out: &mut String, summary: &Summary, style: TextStyle) {
-    for expect in &summary.expect {
+    // A sweep may have hundreds: those that were met are counted.
+    let (met, told): (Vec<_>, Vec<_>) = match summary.expect.len() > MOST_EXPECTATIONS {
+        true => summary.expect.iter().partition(|expect| expect.ok || expect.skipped),
+        false => (Vec::new(), summary.expect.iter().collect()),
+    };
+    if !met.is_empty() {
+        let _ = writeln!(out, "{}  {} expectations", style.verdict(true), met.len());
+    }
+    for expect in told {
         if expect.skipped {
             let _ = writeln!(out, "skipped  {} (nothing was trained)", expect.that);
             continue;

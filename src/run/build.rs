@@ -1,5 +1,6 @@
 //! From a validated plan to something that can be run.
 
+use super::shared::SharedParts;
 use crate::aggregate::{ServerOptimizer, Weighting};
 use crate::client::{ClientSide, DeviceHistory};
 use crate::clock::TimeOverflow;
@@ -64,8 +65,20 @@ pub fn build(
     helpers: usize,
     device: Option<DeviceChoice>,
 ) -> Result<Built, BuildError> {
+    build_with(plan, seed, helpers, device, &SharedParts::new())
+}
+
+/// The same, of parts that other cells may have made.
+pub(super) fn build_with(
+    plan: &Plan,
+    seed: u64,
+    helpers: usize,
+    device: Option<DeviceChoice>,
+    shared: &SharedParts,
+) -> Result<Built, BuildError> {
     let training = if let Some(device) = device {
-        let trainer = trainer(plan, seed, device)?;
+        let make = || trainer(plan, seed, device);
+        let trainer = shared.trainer(plan, (seed, device), make)?;
         // An update, and with error feedback what it lost.
         let vectors = 1 + usize::from(plan.client.packing.error_feedback);
         let pool = Pool::new(helpers, vectors * 8 * plan.task.parameters())?;
@@ -73,12 +86,20 @@ pub fn build(
     } else {
         None
     };
-    assemble(plan, seed, training)
+    assemble_drawn(plan, seed, training, plan.draw_with(seed, shared.fleet(plan, seed)?)?)
 }
 
 /// Puts a run together around a trainer that may be anybody's.
 pub fn assemble(plan: &Plan, seed: u64, training: Option<Training>) -> Result<Built, BuildError> {
-    let drawn = plan.draw(seed)?;
+    assemble_drawn(plan, seed, training, plan.draw(seed)?)
+}
+
+fn assemble_drawn(
+    plan: &Plan,
+    seed: u64,
+    training: Option<Training>,
+    drawn: DrawnClients,
+) -> Result<Built, BuildError> {
     let start = match &training {
         None => Vec::new(),
         Some(training) => start(plan, seed, &*training.trainer)?,

@@ -11,6 +11,7 @@ use crate::record::Outcome;
 use crate::scenario::{Plan, Scenario};
 use crate::server::Opening;
 use std::fmt;
+use std::sync::Arc;
 
 /// Bytes of a client on its way: its actor, mailbox, sleep, device and bookkeeping, as measured
 /// with a million of them.
@@ -109,7 +110,7 @@ fn estimate_one(
                 let (client, key, deadline) = (selected.client, context.key, round.deadline);
                 let sent = Sent { client, round: round.number, now: opens, deadline, key };
                 if makes_many_steps(plan, &client_side, &round, sent) {
-                    client_side.fleet.devices[client as usize].jitter = 0.0;
+                    Arc::make_mut(&mut client_side.fleet).devices[client as usize].jitter = 0.0;
                 }
                 match client_side.set_out(round, request, context) {
                     Err(error) => overflow = Some(format!("client {}: {error}", selected.client)),
@@ -258,6 +259,11 @@ impl Estimate {
         self.memory
     }
 
+    /// Whether it is known to fail.
+    pub fn will_fail(&self) -> bool {
+        self.overflow.is_some()
+    }
+
     /// Participations of a whole run, as far as they can be told.
     pub fn client_rounds(&self) -> f64 {
         self.rounds.unwrap_or(UNKNOWN_ROUNDS) as f64 * self.asked as f64
@@ -365,7 +371,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let b = bytes as f64;
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -375,7 +381,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn count(n: u64) -> String {
+pub(super) fn count(n: u64) -> String {
     match n {
         0..100_000 => n.to_string(),
         100_000..1_000_000_000 => format!("{:.1} million", n as f64 / 1e6),

@@ -51,7 +51,7 @@ fn has_gpu() -> bool {
 }
 
 /// How many of the largest cells fit into the memory that is left.
-fn in_memory(estimates: &[Estimate]) -> usize {
+pub(super) fn in_memory(estimates: &[Estimate]) -> usize {
     let largest = estimates.iter().map(Estimate::bytes).max().unwrap_or(0).max(1);
     let left = memory::available().map_or(f64::MAX, |available| available.bytes);
     ((left * PART / largest as f64) as usize).max(1)

@@ -31,7 +31,15 @@ pub struct DrawnClients {
     /// What clients have to do.
     pub workload: Workload,
     /// Their devices.
-    pub fleet: Fleet,
+    pub fleet: Arc<Fleet>,
+}
+
+/// What plans that differ in other things may have in common.
+#[derive(Clone)]
+pub(crate) struct DrawnFleet {
+    p: Arc<[f64]>,
+    samples: Arc<[u32]>,
+    fleet: Arc<Fleet>,
 }
 
 impl Plan {
@@ -47,26 +55,44 @@ impl Plan {
         Payload { down: down * bits(Compression::None) + buffered, up: up * compressed + buffered }
     }
 
+    /// Whether links are looked at one by one.
+    pub(crate) fn has_wires(&self) -> bool {
+        !self.events.is_empty()
+            || self.fleet.server_uplink.is_some()
+            || self.fleet.server_downlink.is_some()
+    }
+
     /// Draws shares, work and devices.
     pub fn draw(&self, seed: u64) -> Result<DrawnClients, DrawError> {
+        self.draw_with(seed, self.draw_fleet(seed)?)
+    }
+
+    /// Draws shares and devices: what other plans may have in common with this one.
+    pub(crate) fn draw_fleet(&self, seed: u64) -> Result<DrawnFleet, DrawError> {
         let shares = self.task.shares(seed)?;
-        let p: Arc<[f64]> = shares.p.into();
+        let effort = |client: usize| {
+            let samples = self.client.batch.of(shares.samples.get(client).copied());
+            Effort { samples: samples as f64, flops: self.task.flops(samples) }
+        };
+        let (payload, wires) = (self.payload(), self.has_wires());
+        let demand = Demand { payload, effort: &effort, wires };
+        let fleet = Arc::new(self.fleet.init(seed, self.task.clients, &demand)?);
+        Ok(DrawnFleet { p: shares.p.into(), samples: shares.samples.into(), fleet })
+    }
+
+    /// Draws the work of clients whose shares and devices are drawn.
+    pub(crate) fn draw_with(
+        &self,
+        seed: u64,
+        DrawnFleet { p, samples, fleet }: DrawnFleet,
+    ) -> Result<DrawnClients, DrawError> {
         let work: Box<dyn Work> = match (self.client.work.init(), &self.plugins.work) {
             (Some(work), _) => work,
-            // Devices are drawn after the work is known: a work policy sees no durations.
+            // A work policy sees no durations.
             (None, Some(chosen)) => chosen.make(&self.view(seed, p.clone(), Vec::new()))?,
             (None, None) => unreachable!("work is built in or a plug-in"),
         };
-        let workload = Workload::new(self.client.batch, work, seed, shares.samples);
-        let effort = |client: usize| {
-            let samples = workload.batch(client as u32);
-            Effort { samples: samples as f64, flops: self.task.flops(samples) }
-        };
-        let wires = !self.events.is_empty()
-            || self.fleet.server_uplink.is_some()
-            || self.fleet.server_downlink.is_some();
-        let demand = Demand { payload: self.payload(), effort: &effort, wires };
-        let fleet = self.fleet.init(seed, self.task.clients, &demand)?;
+        let workload = Workload::new(self.client.batch, work, seed, samples.to_vec());
         Ok(DrawnClients { p, workload, fleet })
     }
 

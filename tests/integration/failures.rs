@@ -129,7 +129,7 @@ fn a_server_actor_that_panics_does_too() {
     // The server seats as many clients as there are devices, and asks one more.
     let broken = |plan: &Plan, seed| {
         let mut built = run::build(plan, seed, 2, Some(Default::default())).unwrap();
-        built.client_side.fleet.devices.truncate(4);
+        std::sync::Arc::make_mut(&mut built.client_side.fleet).devices.truncate(4);
         built
     };
     let message = fails(broken, 0);

@@ -60,7 +60,7 @@ pub struct ClientSide {
     /// The run's seed.
     pub seed: u64,
     /// Everybody's device.
-    pub fleet: Fleet,
+    pub fleet: Arc<Fleet>,
     /// What devices carry from round to round.
     pub history: DeviceHistory,
     /// What happens to them.

@@ -52,7 +52,7 @@ fn client_side(dropout: f64) -> ClientSide {
         usual: Vec::new(),
         seed,
         history: DeviceHistory::new(seed, &fleet),
-        fleet,
+        fleet: Arc::new(fleet),
         script: Script::default(),
         scripted: false,
         payload,

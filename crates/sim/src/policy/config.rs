@@ -66,6 +66,15 @@ impl Batch {
             Batch::Full => usize::MAX,
         }
     }
+
+    /// Samples in one step of a client that has so many; 1 where a task has none.
+    pub fn of(self, samples: Option<u32>) -> usize {
+        let own = samples.map_or(1, |samples| samples as usize);
+        match self {
+            Batch::Size(size) => size.min(own),
+            Batch::Full => own,
+        }
+    }
 }
 
 /// How many local steps a client sets out to make.

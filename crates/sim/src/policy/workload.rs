@@ -4,6 +4,7 @@ use super::{Batch, KeyedRng, Work, WorkAmount, WorkAsked};
 use crate::clock::{SimTime, Span};
 use crate::random::Purpose;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The work of every client in every round.
 pub struct Workload {
@@ -11,7 +12,7 @@ pub struct Workload {
     batch: Batch,
     work: RefCell<Box<dyn Work>>,
     /// n_i; empty for tasks without samples.
-    samples: Vec<u32>,
+    samples: Arc<[u32]>,
 }
 
 /// A client that is sent off.
@@ -31,8 +32,13 @@ pub struct Sent {
 
 impl Workload {
     /// The work that `work` gives to clients with `samples` training samples.
-    pub fn new(batch: Batch, work: Box<dyn Work>, seed: u64, samples: Vec<u32>) -> Self {
-        Workload { seed, batch, work: RefCell::new(work), samples }
+    pub fn new(
+        batch: Batch,
+        work: Box<dyn Work>,
+        seed: u64,
+        samples: impl Into<Arc<[u32]>>,
+    ) -> Self {
+        Workload { seed, batch, work: RefCell::new(work), samples: samples.into() }
     }
 
     /// Training samples of all clients together.
@@ -42,11 +48,7 @@ impl Workload {
 
     /// Samples in one step of `client`: the batch, or all it has if it has fewer.
     pub fn batch(&self, client: u32) -> usize {
-        let own = self.samples.get(client as usize).map_or(1, |n| *n as usize);
-        match self.batch {
-            Batch::Size(size) => size.min(own),
-            Batch::Full => own,
-        }
+        self.batch.of(self.samples.get(client as usize).copied())
     }
 
     /// The steps that a client sets out to make, whose steps take `step` when nothing disturbs it;

@@ -44,7 +44,7 @@ fn both_clocks_agree_on_what_clients_know() {
         for (jitter, slower) in [(0.0, false), (0.8, false), (0.0, true), (0.8, true)] {
             let mut side = client_side(0.0);
             side.foresight = foresight;
-            side.fleet.devices[0].jitter = jitter;
+            Arc::make_mut(&mut side.fleet).devices[0].jitter = jitter;
             if slower {
                 side.script.borrow_mut().push(happening(ms(60), SimTime::NEVER, 3.0, 1.0));
             }
