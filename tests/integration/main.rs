@@ -38,6 +38,7 @@ mod killed;
 mod lemma_one;
 #[cfg(unix)]
 mod libtorch;
+mod many_runs;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(feature = "torch")]
@@ -67,6 +68,7 @@ mod selection;
 mod shipped;
 mod simulated;
 mod support;
+mod sweeps;
 mod tables;
 mod theory_and_runs;
 mod three_traces;

@@ -1,0 +1,305 @@
+//! Cells side by side, parts and merged runs: the same files, whoever made which cell.
+
+use crate::support::{Workshop, stderr, summary, without_seconds};
+use crate::sweeps::SWEPT;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Everything that a run leaves, without how fast it was.
+fn left(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let path = folder.join(&name);
+            assert!(path.is_file(), "{name} is left over");
+            let content = fs::read(&path).unwrap();
+            let content = match name.as_str() {
+                "summary.json" => {
+                    let mut summary: Value = serde_json::from_slice(&content).unwrap();
+                    for run in summary["variants"].as_array_mut().unwrap() {
+                        run.as_object_mut().unwrap().remove("throughput");
+                    }
+                    serde_json::to_vec(&summary).unwrap()
+                }
+                "runs.csv" => without_seconds(&content),
+                // It has the summary in it; the findings are compared by themselves.
+                "report.html" => Vec::new(),
+                _ => content,
+            };
+            (name, content)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn assert_same(one: &Path, other: &Path, what: &str) {
+    let (one, other) = (left(one), left(other));
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|f| f.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other), "{what}");
+    for ((name, a), (_, b)) in one.iter().zip(&other) {
+        assert!(a == b, "{name} differs: {what}");
+    }
+}
+
+/// Every way to close a round, with what has a state.
+const POLICIES: [&str; 7] = [
+    "server.close.deadline = [\"1s\", \"2s\"]\n",
+    "server.close = [\"all\", { first = 3, of = 5 }]\nclient.work = [{ steps = 4 }]\n",
+    "server.close = [{ buffer = 2 }, \"each\"]\nclient.work = [{ steps = 4 }]\nserver.concurrency = [3]\n",
+    "server.close = [{ window = \"1s\" }]\nclient.work = [{ steps = 4 }]\nserver.concurrency = [3, 4]\n",
+    "server.scheme = [\"oort\", \"round-robin\"]\nserver.sample = [{ clients = 3 }]\n",
+    "client.variance_reduction = [\"scaffold\", \"fednova\"]\n",
+    "client.compression = [\"fp16\", { top_k = 0.3 }]\nserver.optimizer = [\"adam\", { sgd = { momentum = 0.5 } }]\n",
+];
+
+fn with(sweep: &str) -> String {
+    let lists = "server.close.deadline = [\"1s\", \"2s\", \"3s\"]\nclient.lr = [0.01, 0.1]\n";
+    SWEPT.replace(lists, sweep)
+}
+
+#[test]
+fn threads_jobs_and_parts_do_not_matter_for_any_policy() {
+    for sweep in POLICIES {
+        let workshop = Workshop::new(&with(sweep));
+        let whole = workshop.run("whole", &["--jobs", "1", "--threads", "1"]);
+        for (jobs, threads) in [("1", "7"), ("2", "2"), ("5", "7"), ("5", "1")] {
+            let name = format!("jobs-{jobs}-{threads}");
+            let other = workshop.run(&name, &["--jobs", jobs, "--threads", threads]);
+            assert_same(&whole, &other, &format!("{sweep}, {name}"));
+        }
+        let before = fs::read(whole.join("report.html")).unwrap();
+        assert!(before.len() > 10_000);
+        for of in [1, 3, 7] {
+            let parts = format!("parts-{of}");
+            for number in 1..=of {
+                let part = format!("{number}/{of}");
+                workshop.run(&format!("{parts}/{number}"), &["--part", &part]);
+            }
+            let merged = format!("merged-{of}");
+            let output = workshop.call(&["merge", &parts, "--out", &merged]);
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            assert_same(&whole, &workshop.path(&merged), &format!("{sweep}, {of} parts"));
+        }
+    }
+}
+
+/// The default folder of a part is known to merge.
+#[test]
+fn parts_are_found_in_their_folder() {
+    let workshop = Workshop::new(SWEPT);
+    for part in ["1/2", "2/2"] {
+        let output = workshop.call(&["run", "s.toml", "-q", "--part", part]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    assert!(workshop.path("runs/swept.parts/2-of-2/summary.json").exists());
+    let told = summary(&workshop.path("runs/swept.parts/2-of-2"));
+    assert_eq!((&told["part"]["number"], &told["part"]["of"]), (&2.into(), &2.into()));
+    let output = workshop.call(&["merge", "runs/swept.parts", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(summary(&workshop.path("out")).get("part").is_none());
+}
+
+/// Seeds and values that were run in folders of their own become one run; if a scenario can say all of them, the run of
+/// that scenario.
+#[test]
+fn separate_runs_are_merged() {
+    let workshop = Workshop::new(SWEPT);
+    let whole = workshop.run("whole", &[]);
+    for seed in ["1", "2"] {
+        let arguments = ["--repeats=1", "--seed", seed, "--sweep=client.lr=0.01,0.1"];
+        let deadlines = "--sweep=server.close.deadline=1s,2s";
+        workshop.run(&format!("runs/{seed}"), &[&arguments[..], &[deadlines]].concat());
+    }
+    workshop.run("runs/3", &["--sweep=server.close.deadline=3s"]);
+    let output = workshop.call(&["merge", "runs/1", "runs/2", "runs/3", "--out", "merged"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (mut one, mut other) = (left(&whole), left(&workshop.path("merged")));
+    // More is drawn of a run of fewer cells.
+    one.retain(|(name, _)| name != "findings.json");
+    other.retain(|(name, _)| name != "findings.json");
+    for ((name, a), (_, b)) in one.iter().zip(&other) {
+        assert!(a == b, "{name} differs");
+    }
+    assert_eq!(one.len(), other.len());
+
+    // Seeds with gaps between them.
+    workshop.run("runs/9", &["--repeats=1", "--seed=9"]);
+    let output = workshop.call(&["merge", "whole", "runs/9", "--out", "gaps"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = summary(&workshop.path("gaps"));
+    let seeds: Vec<u64> =
+        told["variants"].as_array().unwrap().iter().map(|v| v["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds[..6], [1, 2, 9, 1, 2, 9]);
+    assert_eq!(told["over_seeds"][0]["seeds"], 3);
+}
+
+/// Without a sweep, too, and without rows of clients.
+#[test]
+fn seeds_of_a_plain_scenario_are_merged() {
+    let plain = SWEPT.replace("[sweep]\nserver.close.deadline = [\"1s\", \"2s\", \"3s\"]\nclient.lr = [0.01, 0.1]\n", "[record]\nclients = \"off\"\n");
+    let workshop = Workshop::new(&plain);
+    let whole = workshop.run("whole", &["--repeats=3"]);
+    for seed in ["1", "2", "3"] {
+        workshop.run(&format!("runs/{seed}"), &["--repeats=1", "--seed", seed]);
+    }
+    let output = workshop.call(&["merge", "runs", "--out", "merged"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (one, other) = (left(&whole), left(&workshop.path("merged")));
+    let kept = |files: Vec<(String, Vec<u8>)>| {
+        let kept = files.into_iter().filter(|(name, _)| name != "findings.json");
+        kept.collect::<Vec<_>>()
+    };
+    for ((name, a), (_, b)) in kept(one).iter().zip(&kept(other)) {
+        // Which key of the scenario was written first may differ.
+        let may_differ = ["scenario.toml", "summary.json"].contains(&name.as_str());
+        assert!(a == b || may_differ, "{name} differs");
+    }
+}
+
+#[test]
+fn what_does_not_belong_together_is_named() {
+    let workshop = Workshop::new(SWEPT);
+    for part in ["1/3", "2/3", "3/3"] {
+        workshop.run(&format!("p/{}", &part[..1]), &["--part", part]);
+    }
+    workshop.run("other/1", &["--part=1/3", "--set=stop.rounds=5"]);
+    workshop.run("halves/1", &["--part=1/2"]);
+    workshop.run("whole", &[]);
+    workshop.run("timing", &["--timing-only"]);
+    workshop.run("longer", &["--set=stop.rounds=5"]);
+    workshop.run("sweeps-more", &["--sweep=client.momentum=0.5"]);
+    let refused = |folders: &[&str], said: &[&str]| {
+        let arguments = [&["merge", "--out", "m"], folders].concat();
+        let output = workshop.call(&arguments);
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{folders:?}: {error}");
+        for text in said {
+            assert!(error.contains(text), "{folders:?}: {error}");
+        }
+        assert!(!workshop.path("m").exists(), "{folders:?}");
+    };
+    refused(&["p/1", "p/3"], &["part 2 of 3 is missing", "--part 2/3"]);
+    refused(&["p/1"], &["parts 2, 3 of 3 are missing"]);
+    refused(&["p/1", "p/2", "p/1", "p/3"], &["p/1 and p/1 both have part 1 of 3"]);
+    refused(&["p", "other/1"], &["p/1 and other/1 are not of one run", "rounds = 4", "rounds = 5"]);
+    refused(&["p/1", "halves/1"], &["one is of 3 parts, the other of 2"]);
+    refused(&["p", "whole"], &["they are a part and a whole run"]);
+    refused(&["whole", "timing"], &["with training and with --timing-only"]);
+    refused(&["whole", "whole"], &["both have nova deadline=1s lr=0.01 with seed 1"]);
+    refused(&["whole", "longer"], &["not of one run", "rounds"]);
+    refused(&["whole", "sweeps-more"], &["the one sweeps", "client.momentum"]);
+    refused(&["missing"], &["missing"]);
+    fs::create_dir(workshop.path("empty")).unwrap();
+    refused(&["empty"], &["empty has no runs in it"]);
+
+    // Not finished.
+    let mut command = workshop.command(&["run", "s.toml", "-q", "--part=2/3", "--jobs=1", "--out", "q/2"]);
+    command.env("GRUPPETTO_FAULT_AFTER", "300").env("GRUPPETTO_CHECKPOINT_EVENTS", "20");
+    assert!(!command.output().unwrap().status.success());
+    refused(&["p/1", "q/2", "p/3"], &["q/2 is not finished", "--part 2/3 --resume"]);
+    // What it says goes on.
+    let resume = ["run", "q/2/scenario.toml", "-q", "--out", "q/2", "--part=2/3", "--resume"];
+    let output = workshop.call(&resume);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = workshop.call(&["merge", "p/1", "q/2", "p/3", "--out", "m"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_same(&workshop.path("whole"), &workshop.path("m"), "a part that went on");
+    // Nothing is replaced without a word, least of all a source.
+    let output = workshop.call(&["merge", "p/1", "p/2", "p/3", "--out", "m"]);
+    assert_eq!(output.status.code(), Some(1));
+    let output = workshop.call(&["merge", "p/1", "p/2", "p/3", "--out", "p/1", "--force"]);
+    assert!(stderr(&output).contains("p/1 is one of the runs"), "{}", stderr(&output));
+}
+
+/// Files that were changed since, cut off, or are no files of a run.
+#[test]
+fn broken_files_are_named() {
+    let workshop = Workshop::new(SWEPT);
+    for part in ["1/2", "2/2"] {
+        workshop.run(&format!("p/{}", &part[..1]), &["--part", part]);
+    }
+    let path = |name: &str| workshop.path("p/2").join(name);
+    for name in
+        ["summary.json", "rounds.csv", "clients.csv", "latency.hlog", "findings.json", "timeline.json.gz", "scenario.toml"]
+    {
+        let good = fs::read(path(name)).unwrap();
+        let third = &good[..good.len() / 3];
+        let noise: Vec<u8> = (0..4000u32).map(|n| (n * 7919 % 251) as u8).collect();
+        for bad in [Vec::new(), third.to_vec(), noise] {
+            fs::write(path(name), &bad).unwrap();
+            let output = workshop.call(&["merge", "p", "--out", "m", "--force"]);
+            let error = stderr(&output);
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{name}: {error}");
+            assert!(error.contains(name) && !error.contains("panicked"), "{name}: {error}");
+        }
+        fs::remove_file(path(name)).unwrap();
+        let output = workshop.call(&["merge", "p", "--out", "m", "--force"]);
+        let is_optional = ["clients.csv", "timeline.json.gz"].contains(&name);
+        assert_eq!(output.status.success(), is_optional, "{name}: {}", stderr(&output));
+        let _ = fs::remove_dir_all(workshop.path("m"));
+        fs::write(path(name), good).unwrap();
+    }
+    let output = workshop.call(&["merge", "p", "--out", "m"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+/// Crashes with cells side by side, and goes on with another number of them.
+#[test]
+fn cells_side_by_side_go_on_after_a_crash() {
+    let workshop = Workshop::new(SWEPT);
+    let whole = workshop.run("whole", &[]);
+    let mut from_checkpoints = 0;
+    for (event, jobs, then) in
+        [(150, "3", "1"), (400, "1", "5"), (400, "5", "2"), (700, "4", "4"), (90, "2", "3")]
+    {
+        let out = format!("crash-{event}-{jobs}");
+        let mut command =
+            workshop.command(&["run", "s.toml", "-q", "--jobs", jobs, "--out", &out]);
+        command.env("GRUPPETTO_FAULT_AFTER", event.to_string());
+        command.env("GRUPPETTO_CHECKPOINT_EVENTS", "5");
+        assert!(!command.output().unwrap().status.success(), "it came to its end");
+        // What there is can be looked at.
+        let report = workshop.call(&["report", &out]);
+        assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
+        assert!(stderr(&report).contains("was killed before its end"), "{}", stderr(&report));
+        let arguments = ["run", "s.toml", "-q", "--jobs", then, "--out", &out, "--resume"];
+        let output = workshop.call(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let _ = fs::remove_file(workshop.path(&out).join("lock"));
+        for run in summary(&workshop.path(&out))["variants"].as_array().unwrap() {
+            let steps = |name: &str| run["throughput"][name].as_u64().unwrap();
+            from_checkpoints += usize::from(steps("trained_steps") < steps("local_steps"));
+        }
+        // The compressed timeline was written in other pieces.
+        let mut files = [left(&whole), left(&workshop.path(&out))];
+        for files in &mut files {
+            files.retain(|(name, _)| name != "timeline.json.gz");
+        }
+        let [one, other] = files;
+        for ((name, a), (_, b)) in one.iter().zip(&other) {
+            assert!(a == b, "{name} differs: crashed after {event} with {jobs}, then {then}");
+        }
+    }
+    assert!(from_checkpoints > 0, "every cell began anew");
+}
+
+/// A cell that fails ends the run; those before it are complete, those after it are not told of.
+#[test]
+fn a_cell_that_fails_ends_the_run() {
+    let sweep = "client.lr = [0.01, 0.1]\nstop.divergence = [10000, 1.0000001]\n";
+    let diverges = with(sweep).replace("client.lr = [0.01, 0.1]", "client.lr = [0.01, 50.0]");
+    let workshop = Workshop::new(&format!("{diverges}[server]\nclose.deadline = \"1s\"\n"));
+    let told = |jobs: &str| {
+        let out = format!("out-{jobs}");
+        let output = workshop.call(&["run", "s.toml", "-q", "--jobs", jobs, "--out", &out]);
+        let told = summary(&workshop.path(&out));
+        let cells = told["variants"].as_array().unwrap();
+        let cells: Vec<String> =
+            cells.iter().map(|run| format!("{} {}", run["status"], run["digest"])).collect();
+        (output.status.code(), cells)
+    };
+    assert_eq!(told("1"), told("4"));
+}
