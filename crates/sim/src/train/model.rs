@@ -20,6 +20,12 @@ impl Model {
         Model { id, values, narrow: OnceLock::new() }
     }
 
+    /// A version that is known in single precision only.
+    pub fn from_narrow(narrow: Vec<f32>) -> Self {
+        let model = Model::new(narrow.iter().map(|value| f64::from(*value)).collect());
+        Model { narrow: OnceLock::from(narrow), ..model }
+    }
+
     /// A number that no other version of this process has: copies in other processes are known by it.
     pub fn id(&self) -> u64 {
         self.id
