@@ -8,6 +8,7 @@ mod data;
 mod export;
 mod list;
 mod new;
+mod ranks;
 mod report;
 mod trace;
 #[cfg(feature = "watch")]
@@ -136,18 +137,23 @@ fn run_scenario(
     quiet: bool,
     brought: &Plugins,
 ) -> Result<ExitCode, Problem> {
+    let Some(role) = ranks::join(arguments, brought)? else {
+        // A worker rank; rank 0 tells how the run ended.
+        return Ok(ExitCode::SUCCESS);
+    };
     let scenario = arguments.scenario.load(brought).map_err(Problem::usage)?;
     warn(&scenario);
     let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
+    let trainers = role.gather(&scenario, &options)?;
     let interrupt = listen_for_signals(quiet);
     options.interrupt = interrupt.clone();
     let plugins = match quiet || arguments.json {
         true => brought.clone(),
-        false => bars::with_bars(brought.clone(), &scenario),
+        false => bars::with_bars(brought.clone(), &scenario, trainers.ranks()),
     };
-    let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
+    let summary = trainers.run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) | Error::Resume(_) => {
             Problem { text: format!("error: {error}"), code: FAILED }
         }

@@ -12,6 +12,8 @@ mod inputs;
 mod one;
 mod preflight;
 mod processor;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod recording;
 mod resuming;
 mod schedule;
@@ -27,6 +29,8 @@ pub use estimate::{Estimate, estimate};
 pub use evaluation::with_evaluations;
 pub use expect::{has_failed, judge};
 pub use preflight::{check_device, preflight};
+#[cfg(feature = "mpi")]
+pub use ranks::{Ranks, train_for_rank_0};
 pub use recording::{RecordError, Recorded, RunSelector, record};
 pub use theory::{
     BestProx, BoundTerms, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, TruthTerms,
