@@ -151,7 +151,10 @@ fn run_scenario(
     options.interrupt = interrupt.clone();
     let plugins = match quiet || arguments.json {
         true => brought.clone(),
-        false => bars::with_bars(brought.clone(), &scenario, trainers.ranks()),
+        false => {
+            trainers.introduce();
+            bars::with_bars(brought.clone(), &scenario, trainers.ranks())
+        }
     };
     let summary = trainers.run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) | Error::Resume(_) => {
@@ -333,10 +336,11 @@ fn style() -> TextStyle {
     if is_coloured(&std::io::stdout()) { TextStyle::Colour } else { TextStyle::Plain }
 }
 
-/// Whether colours are seen as such there, and wanted.
+/// Whether colours are seen as such there, and wanted. What mpirun gives its processes looks like a terminal even if
+/// it writes to a file itself.
 fn is_coloured(stream: &impl IsTerminal) -> bool {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    stream.is_terminal() && !plain
+    stream.is_terminal() && !plain && std::env::var_os("OMPI_COMM_WORLD_SIZE").is_none()
 }
 
 /// Writes to stdout. A reader that has gone away (`| head`) is no error.

@@ -5,6 +5,7 @@ use super::arguments::RunArguments;
 use crate::plugins::Plugins;
 use crate::run::{self, Error, Options, Run};
 use crate::scenario::Scenario;
+use std::io::{IsTerminal, Write};
 
 /// What this process does in a run.
 pub(super) enum Role {
@@ -59,6 +60,15 @@ impl Trainers {
             Trainers::Threads => 0,
             #[cfg(feature = "mpi")]
             Trainers::Ranks(ranks) => ranks.workers(),
+        }
+    }
+
+    /// Says how many ranks train, where there is no bar that does: mpirun hides the terminal.
+    pub(super) fn introduce(&self) {
+        if self.ranks() > 0 && !std::io::stderr().is_terminal() {
+            let plural = if self.ranks() == 1 { " trains" } else { "s train" };
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "{} rank{plural}", self.ranks());
         }
     }
 
