@@ -21,13 +21,16 @@ impl Change {
         if delta.iter().all(|&d| same(f64::from(d as f32), d)) {
             return Change::Single(delta.iter().map(|&d| d as f32).collect());
         }
-        if delta.len() != model.values().len() {
-            return Change::Double(delta);
+        let mut ends = Vec::with_capacity(model.len());
+        for (&d, &then) in delta.iter().zip(model.narrow()) {
+            let end = (f64::from(then) + d) as f32;
+            if !same(f64::from(end) - f64::from(then), d) {
+                break;
+            }
+            ends.push(end);
         }
-        let pairs = || delta.iter().zip(model.narrow());
-        let end = |(&d, &then): (&f64, &f32)| (f64::from(then) + d) as f32;
-        if pairs().all(|(d, then)| same(f64::from(end((d, then))) - f64::from(*then), *d)) {
-            return Change::End(pairs().map(end).collect());
+        if ends.len() == delta.len() {
+            return Change::End(ends);
         }
         Change::Double(delta)
     }

@@ -264,7 +264,7 @@ impl Hub {
         let Task { model, what, cell, reply, .. } = task;
         let rank = &mut self.ranks[number];
         let held = rank.held.iter().position(|held| *held == key);
-        let bytes = model.values().len() * if key.1 { 8 } else { 4 };
+        let bytes = model.len() * if key.1 { 8 } else { 4 };
         let room = (KEPT_BYTES / bytes.max(1)).clamp(FEWEST, MOST);
         let forget = match held {
             Some(place) => {

@@ -129,7 +129,7 @@ impl LocalRun for RemoteRun {
 
     fn settle(&mut self) -> bool {
         let Job { model, client, round, solver, correction } = &self.job;
-        let len = model.values().len();
+        let len = model.len();
         let vector = (!correction.is_zero()).then(|| match (&correction.shared, &correction.own) {
             (Some(shared), None) => shared.clone(),
             _ => Arc::new(correction.vector(len)),
