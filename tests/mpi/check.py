@@ -122,7 +122,7 @@ def killed(options, folder, texts):
     """Kills every rank in turn, at random instants, and lets the runs go on with other numbers of ranks."""
     draws = random.Random(options.seed)
     path = folder / "long.toml"
-    path.write_text(SMALL.replace('"small"', '"long"').replace("rounds = 12", "rounds = 600"))
+    path.write_text(SMALL.replace('"small"', '"long"').replace("rounds = 12", "rounds = 200"))
     whole, _ = plain(options.program, path)
     began = time.monotonic()
     jobs.run(options.program, path, folder / "timed", 2)

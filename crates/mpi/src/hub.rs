@@ -156,10 +156,9 @@ impl Hub {
 
     /// Waits for a command, and not too long for a message.
     fn rest(&mut self, pace: &Pace) {
-        let pause = match pace.pause() {
-            // What is on its way needs this thread to come along.
-            _ if self.link.is_moving() => return yield_now(),
-            _ if self.nothing_is_open() => LOOK,
+        let is_moving = self.link.is_moving();
+        let pause = match pace.pause(is_moving) {
+            _ if self.nothing_is_open() && !is_moving => LOOK,
             Some(pause) => pause,
             None => return yield_now(),
         };

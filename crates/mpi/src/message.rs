@@ -269,3 +269,69 @@ impl Answer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let solver = Solver { momentum: 0.9, weight_decay: -0.0, ..Solver::sgd(0.1) };
+        let correction = Some(Arc::new(vec![1.0, f64::NAN]));
+        let training = Training { client: 7, round: 3, solver, correction, steps: 40, chunk: 16 };
+        let model = Some(Array::Singles(vec![0.5; 3]));
+        let version = Version { key: (11, true), model, forget: Some((4, false)) };
+        let order = Order::Work { id: 9, version, what: What::Train(training) };
+        let Order::Work { id: 9, version, what: What::Train(read) } = Order::read(order.write())
+        else {
+            panic!("another order");
+        };
+        assert_eq!((version.key, version.forget), ((11, true), Some((4, false))));
+        assert!(matches!(version.model, Some(Array::Singles(values)) if values == [0.5; 3]));
+        assert_eq!((read.client, read.round, read.steps, read.chunk), (7, 3, 40, 16));
+        assert_eq!(
+            (read.solver, read.solver.weight_decay.to_bits()),
+            (solver, (-0.0f64).to_bits())
+        );
+        assert!(read.correction.unwrap()[1].is_nan());
+        let part = What::Evaluate { part: 5, weights: Some(Arc::new(vec![0.25])) };
+        let version = Version { key: (11, false), model: None, forget: None };
+        let order = Order::Work { id: 1, version, what: part };
+        let Order::Work { version, what, .. } = Order::read(order.write()) else {
+            panic!("another order");
+        };
+        assert!(version.model.is_none() && version.forget.is_none());
+        assert!(matches!(what, What::Evaluate { part: 5, weights: Some(own) } if *own == [0.25]));
+        let order = Order::Leave(vec![3, 5]).write();
+        assert!(matches!(Order::read(order), Order::Leave(ids) if ids == [3, 5]));
+    }
+
+    #[test]
+    fn what_workers_say_comes_across() {
+        let read = |outcome| match Answer::read(Answer::Done { id: 2, nanos: 8, outcome }.write()) {
+            Answer::Done { id: 2, nanos: 8, outcome } => outcome,
+            _ => panic!("another answer"),
+        };
+        for change in
+            [Change::Single(vec![1.0]), Change::End(vec![2.0]), Change::Double(vec![3.0, 4.0])]
+        {
+            let text = format!("{change:?}");
+            let Outcome::Change(read) = read(Outcome::Change(change)) else {
+                panic!("another outcome");
+            };
+            assert_eq!(format!("{read:?}"), text);
+        }
+        assert!(matches!(read(Outcome::Sums(vec![1.5])), Outcome::Sums(sums) if sums == [1.5]));
+        assert!(
+            matches!(read(Outcome::Failed("no".into())), Outcome::Failed(text) if text == "no")
+        );
+        assert!(matches!(read(Outcome::Left), Outcome::Left));
+        for digest in [Ok(5), Err("no data".to_string())] {
+            let built = Answer::Built { number: 1, digest: digest.clone() };
+            let Answer::Built { number: 1, digest: read } = Answer::read(built.write()) else {
+                panic!("another answer");
+            };
+            assert_eq!(read, digest);
+        }
+    }
+}

@@ -3,7 +3,8 @@
 //! Blocking calls of Open MPI spin: on a core that trains as well they would take half of it. Sleeping costs
 //! time when a message comes. Right after a message the next one is likely: then it only gives way to
 //! other threads. Later it sleeps for a fraction of the time since then, so what a message waits is
-//! small beside what it took.
+//! small beside what it took. (Only giving way would not do: on a core that others use, a thread that gives way
+//! comes last, one that sleeps and wakes comes first.)
 
 use std::time::{Duration, Instant};
 
@@ -26,9 +27,10 @@ impl Pace {
         self.0 = Instant::now();
     }
 
-    /// How long to sleep; `None`: not at all.
-    pub(crate) fn pause(&self) -> Option<Duration> {
-        pause(self.0.elapsed())
+    /// How long to sleep; `None`: not at all. What is on its way needs this thread to look often.
+    pub(crate) fn pause(&self, is_moving: bool) -> Option<Duration> {
+        let longest = if is_moving { SHORTEST } else { LONGEST };
+        pause(self.0.elapsed()).map(|pause| pause.min(longest))
     }
 }
 

@@ -107,14 +107,14 @@ impl Post {
                 pace.heard();
                 continue;
             }
-            match (self.link.is_moving(), pace.pause()) {
-                (false, Some(pause)) => match self.station.answers.recv_timeout(pause) {
+            match pace.pause(self.link.is_moving()) {
+                Some(pause) => match self.station.answers.recv_timeout(pause) {
                     Ok(answer) => heard = Some(answer),
                     Err(RecvTimeoutError::Timeout) => {}
                     // The other threads are gone, and with them whatever there was to say.
                     Err(RecvTimeoutError::Disconnected) => std::thread::sleep(pause),
                 },
-                _ => {
+                None => {
                     heard = self.station.answers.try_recv().ok();
                     if heard.is_none() {
                         yield_now();
