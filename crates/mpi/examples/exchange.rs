@@ -11,6 +11,7 @@ use gruppetto_sim::train::{
     Interrupt, Job, LocalRun, Measured, Model, Pool, Precision, TaskDescription, Trainer,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Every case is measured for about this long, twice.
@@ -75,7 +76,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Joined::Alone => Err("start it with mpirun -n 2 or more".into()),
         Joined::Worker(worker) => Ok(worker.serve(String::new(), 1, |case, _| Ok(trainer(case)))?),
         Joined::Leader(leader) => {
-            println!("workers,parameters,job_ms,exchange_us,round_us_per_job,jobs_per_second");
+            println!(
+                "workers,parameters,job_ms,exchange_us,round_us_per_job,jobs_per_second,idle_us_per_job"
+            );
             leader.greet()?;
             for number in 0..cases.len() as u64 {
                 measure(&leader, number, trainer(number), cases[number as usize])?;
@@ -97,6 +100,7 @@ fn measure(
     (parameters, millis): (usize, f64),
 ) -> Result<(), Box<dyn std::error::Error>> {
     let (remote, elsewhere) = leader.build(number, 0)?.finish(own, Interrupt::default())?;
+    let busy = elsewhere.busy.clone();
     let remote: Arc<dyn Trainer> = Arc::new(remote);
     let workers = leader.workers();
     let pool = Pool::elsewhere(Leader::helpers(workers), 8 * parameters, elsewhere)?;
@@ -127,9 +131,16 @@ fn measure(
         }
         began.elapsed().as_secs_f64() / (rounds * jobs) as f64
     };
-    let (single, many) = (per_job(1), per_job(16 * workers));
+    let single = per_job(1);
+    let before = (Instant::now(), busy[0].load(Ordering::Relaxed));
+    let many = per_job(16 * workers);
+    // What a rank spends without training, for each job.
+    let (wall, trained) = (before.0.elapsed(), busy[0].load(Ordering::Relaxed) - before.1);
+    let jobs = wall.as_secs_f64() / many;
+    let idle = (workers as f64 * wall.as_secs_f64() - trained as f64 / 1e9) / jobs;
     let micros = |seconds: f64| seconds * 1e6;
     let (exchange, each, rate) = (micros(single) - 1e3 * millis, micros(many), 1.0 / many);
-    println!("{workers},{parameters},{millis},{exchange:.1},{each:.1},{rate:.1}");
+    let idle = micros(idle);
+    println!("{workers},{parameters},{millis},{exchange:.1},{each:.1},{rate:.1},{idle:.1}");
     Ok(())
 }
