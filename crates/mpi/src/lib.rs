@@ -18,7 +18,7 @@
 //!
 //! **One thread owns MPI**, on every rank (`MPI_THREAD_FUNNELED`). With several, Open MPI would take locks in
 //! every call, and a thread that waits in a call would spin. This one looks for messages, and sleeps between
-//! two looks ([`pace`]): a rank shares its core with training.
+//! two looks (`pace`): a rank shares its core with training.
 //!
 //! **A model version travels once to a rank.** Rank 0 knows which versions a rank holds, and says which one it
 //! may forget.
