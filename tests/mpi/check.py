@@ -146,7 +146,10 @@ def told_to_end(program, folder):
     """SIGTERM for rank 0: the job is over within seconds, and goes on without MPI."""
     path, out = folder / "long.toml", folder / "ended"
     job = jobs.Job(program, path, out, 2, {})
-    time.sleep(1.5)
+    # From when it has a folder on it hears signals.
+    while not list(folder.glob("ended*")) and job.process.poll() is None:
+        time.sleep(0.02)
+    time.sleep(0.5)
     if not job.signal(0, "TERM"):
         return "it was over before"
     began = time.monotonic()
