@@ -1,5 +1,7 @@
 # make demo    see it work: two algorithms on the same slow and fast phones
 # make torch   the program with deep models: target/release/gruppetto
+# make mpi     the program for the ranks of an MPI job: target/release/gruppetto; `make mpi TORCH=1` has deep models
+#              too. It needs Open MPI and libclang, and says which packages are missing
 # make test    every test whose tools are here; it says which are left out
 # make check   what CI runs: formatting, lints, documentation, every test; reports are opened in a
 #              browser, and exports are read by the tools they are for. Fails if a tool is missing:
@@ -7,7 +9,7 @@
 # make torture long tests: 2,000 random scenarios against the oracle of tests/oracle; 1,000 of the whole language
 #              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
 #              broken scenarios and 20,000 broken files; every shipped scenario from Python, and all notebooks;
-#              about 25 minutes on two cores. SEED=9 for others
+#              runs on 1, 2 and 4 ranks of an MPI job, of which each is killed; about 35 minutes on two cores. SEED=9 for others
 # make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
 #              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/
 # make wheel   the Python package as a wheel, in target/wheels
@@ -27,6 +29,7 @@
 #   PYTHON=0     the Python package (maturin, pytest and others, in .venv); `make check` alone
 #   BROWSER=0    reports in a browser (Chromium, Playwright); `make check` alone
 #   READERS=0    exports read by TensorBoard, Arrow and HdrHistogram; `make check` alone
+#   MPI=0        training on the ranks of an MPI job (Open MPI, libclang)
 
 CARGO ?= cargo
 export CARGO_TERM_COLOR ?= auto
@@ -34,13 +37,20 @@ export CARGO_TERM_COLOR ?= auto
 export PROPTEST_RNG_SEED ?= 1
 
 TORCH ?= 1
+MPI ?= 1
+WORKSPACE = --workspace
 ifeq ($(TORCH),0)
 LIBTORCH_CARGO = $(CARGO)
-WORKSPACE = --workspace --exclude gruppetto-torch
+WORKSPACE += --exclude gruppetto-torch
 else
 LIBTORCH_CARGO = scripts/libtorch $(CARGO)
-FEATURES = --features torch
-WORKSPACE = --workspace
+FEATURES += --features torch
+endif
+ifeq ($(MPI),0)
+WORKSPACE += --exclude gruppetto-mpi
+else
+MPI_FEATURE = --features mpi
+FEATURES += $(MPI_FEATURE)
 endif
 
 # Where `make torture` begins.
@@ -52,7 +62,7 @@ SECONDS ?= 60
 # What a reader may take for one file: seconds, and megabytes.
 FUZZ_LIMITS = -timeout=10 -rss_limit_mb=2048 -max_len=65536
 
-.PHONY: demo torch test cargo-test check torture fuzz bench paper clean wheel python python-torture
+.PHONY: demo torch mpi test cargo-test check torture fuzz bench paper clean wheel python python-torture
 
 demo:
 	$(CARGO) build --release --locked
@@ -60,6 +70,14 @@ demo:
 
 torch:
 	scripts/libtorch $(CARGO) build --release --locked --features torch
+
+mpi:
+	@scripts/check-tools MPI
+ifeq ($(TORCH)$(filter file,$(origin TORCH)),1)
+	scripts/libtorch $(CARGO) build --release --locked --features mpi,torch
+else
+	$(CARGO) build --release --locked --features mpi
+endif
 
 # With what is left out told before and, as much is printed in between, after.
 test:
@@ -90,6 +108,9 @@ endif
 ifneq ($(STRACE),0)
 	python3 tests/power_cut/check.py target/debug/gruppetto
 endif
+ifneq ($(MPI),0)
+	python3 tests/mpi/check.py target/debug/gruppetto
+endif
 ifneq ($(PYTHON),0)
 	$(MAKE) --no-print-directory python
 endif
@@ -101,7 +122,10 @@ ifneq ($(READERS),0)
 endif
 
 torture:
-	$(CARGO) build --release --locked --quiet
+	$(CARGO) build --release --locked --quiet $(MPI_FEATURE)
+ifneq ($(MPI),0)
+	python3 tests/mpi/check.py target/release/gruppetto --long --seed $(SEED)
+endif
 	python3 tests/oracle/check.py target/release/gruppetto --count 2000 --from $$(($(SEED) * 10000))
 	scripts/same-results threads target/release/gruppetto --seed $(SEED) --count 1000 --twice
 	python3 tests/torture/kills.py target/release/gruppetto --seed $(SEED)

@@ -9,6 +9,7 @@ mod export;
 mod list;
 mod merge;
 mod new;
+mod ranks;
 mod report;
 mod trace;
 #[cfg(feature = "watch")]
@@ -140,18 +141,26 @@ fn run_scenario(
     quiet: bool,
     brought: &Plugins,
 ) -> Result<ExitCode, Problem> {
+    let Some(role) = ranks::join(arguments, brought)? else {
+        // A worker rank; rank 0 tells how the run ended.
+        return Ok(ExitCode::SUCCESS);
+    };
     let scenario = arguments.scenario.load(&arguments.runs, brought).map_err(Problem::usage)?;
     warn(&scenario);
     let mut options = arguments.options(&scenario.name).map_err(Problem::usage)?;
     preflight(&scenario, options.timing_only).map_err(Problem::usage)?;
     check_device(options.device).map_err(Problem::usage)?;
+    let trainers = role.gather(&scenario, &options)?;
     let interrupt = listen_for_signals(quiet);
     options.interrupt = interrupt.clone();
     let plugins = match quiet || arguments.json {
         true => brought.clone(),
-        false => bars::with_bars(brought.clone(), &scenario),
+        false => {
+            trainers.introduce();
+            bars::with_bars(brought.clone(), &scenario, trainers.ranks())
+        }
     };
-    let summary = run::run(&scenario, &options, &plugins).map_err(|error| match &error {
+    let summary = trainers.run(&scenario, &options, &plugins).map_err(|error| match &error {
         Error::Folder(_) | Error::Resume(_) => {
             Problem { text: format!("error: {error}"), code: FAILED }
         }
@@ -331,10 +340,11 @@ fn style() -> TextStyle {
     if is_coloured(&std::io::stdout()) { TextStyle::Colour } else { TextStyle::Plain }
 }
 
-/// Whether colours are seen as such there, and wanted.
+/// Whether colours are seen as such there, and wanted. What mpirun gives its processes looks like a terminal even if
+/// it writes to a file itself.
 fn is_coloured(stream: &impl IsTerminal) -> bool {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    stream.is_terminal() && !plain
+    stream.is_terminal() && !plain && std::env::var_os("OMPI_COMM_WORLD_SIZE").is_none()
 }
 
 /// Writes to stdout. A reader that has gone away (`| head`) is no error.

@@ -29,4 +29,4 @@ pub use keeper::Keeper;
 pub use so_far::RunSoFar;
 
 /// Whether a program can go on with what another has kept: raised when results or these files change.
-const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 4;

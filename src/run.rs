@@ -19,6 +19,8 @@ mod overview;
 mod part;
 mod preflight;
 mod processor;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod recording;
 mod resuming;
 mod schedule;
@@ -39,6 +41,8 @@ pub use merge::{MergeError, merge};
 pub use overview::overview;
 pub use part::RunPart;
 pub use preflight::{check_device, preflight};
+#[cfg(feature = "mpi")]
+pub use ranks::{Ranks, train_for_rank_0};
 pub use recording::{RecordError, Recorded, RunSelector, record};
 pub use theory::{
     BestProx, BoundTerms, ClientWeight, FixedPoint, LrLimit, Outlook, Prediction, TruthTerms,

@@ -218,9 +218,9 @@ pub(super) struct RunArguments {
     /// How much training may be lost at most, in real time; or off [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = checkpoint, default_value = "60s", hide_default_value = true)]
     checkpoint: CheckpointArgument,
-    /// Threads that compute [default: one per core]; results do not depend on it
+    /// Threads that compute [default: one per core; for a rank of an MPI job, 1]; results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
     /// Runs side by side, each with its share of the threads [default: what suits them]; results do not
     /// depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -239,7 +239,7 @@ pub(super) struct RunArguments {
     timing_only: bool,
     /// Where deep models are computed: cpu, cuda, cuda:N or auto (GPUs if there are any)
     #[arg(long, value_name = "WHERE", default_value = "auto", hide_default_value = true)]
-    device: DeviceChoice,
+    pub(super) device: DeviceChoice,
     /// Virtual time jumps from event to event; on the wall clock steps are really taken one by one
     #[arg(long, value_enum, default_value_t = ClockArgument::Virtual)]
     clock: ClockArgument,

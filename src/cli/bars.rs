@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// How often a bar is drawn anew.
 const PERIOD: Duration = Duration::from_millis(60);
 
-/// With bars on stderr for every run of a scenario, if that is a terminal.
-pub(super) fn with_bars(plugins: Plugins, scenario: &Scenario) -> Plugins {
+/// With bars on stderr for every run of a scenario, if that is a terminal. `ranks` other ranks train.
+pub(super) fn with_bars(plugins: Plugins, scenario: &Scenario, ranks: usize) -> Plugins {
     let width = scenario.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     let (width, repeats) = (width.min(20), scenario.repeats);
     plugins.observer(move |&RunContext { variant, seed, stop, replayed_rounds, .. }| {
@@ -26,7 +26,7 @@ pub(super) fn with_bars(plugins: Plugins, scenario: &Scenario) -> Plugins {
         if bar.is_hidden() {
             return None;
         }
-        Some(Box::new(RunProgressBar::new(bar, stop.clone(), replayed_rounds)))
+        Some(Box::new(RunProgressBar::new(bar, stop.clone(), replayed_rounds, ranks)))
     })
 }
 
@@ -42,14 +42,27 @@ struct RunProgressBar {
     now: SimTime,
     client_rounds: u64,
     metrics: Metrics,
+    /// Other ranks that train.
+    ranks: usize,
 }
 
 impl RunProgressBar {
-    fn new(bar: ProgressBar, stop: Stop, replayed: u64) -> Self {
+    fn new(bar: ProgressBar, stop: Stop, replayed: u64, ranks: usize) -> Self {
         let metrics = Metrics::default();
         let (began, drawn, now) = (Instant::now(), None, SimTime::ZERO);
         let (rounds, client_rounds) = (0, 0);
-        RunProgressBar { bar, stop, began, drawn, rounds, replayed, now, client_rounds, metrics }
+        RunProgressBar {
+            bar,
+            stop,
+            began,
+            drawn,
+            rounds,
+            replayed,
+            now,
+            client_rounds,
+            metrics,
+            ranks,
+        }
     }
 
     /// How much of the run is done, by whichever condition is nearer.
@@ -62,6 +75,11 @@ impl RunProgressBar {
     fn message(&self) -> String {
         let of = self.stop.rounds.map_or(String::new(), |all| format!("/{all}"));
         let mut text = format!("round {}{of}, {}", self.rounds, Span::from_nanos(self.now.nanos()));
+        match self.ranks {
+            0 => {}
+            1 => text.push_str(", 1 rank trains"),
+            ranks => text.push_str(&format!(", {ranks} ranks train")),
+        }
         for (metric, name) in [(Metric::TestAccuracy, "accuracy"), (Metric::TrainLoss, "loss")] {
             if let Some(value) = self.metrics.get(metric) {
                 text.push_str(&format!(", {name} {value:.3}"));

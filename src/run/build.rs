@@ -41,6 +41,10 @@ pub enum BuildError {
     /// The task cannot be learned.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// The ranks of an MPI job cannot train together.
+    #[cfg(feature = "mpi")]
+    #[error(transparent)]
+    Ranks(#[from] gruppetto_mpi::RankError),
     /// The worker threads cannot be started.
     #[error("cannot start the worker threads: {0}")]
     Threads(#[from] std::io::Error),

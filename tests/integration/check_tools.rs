@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The tools that a variable leaves out, and those that nothing leaves out.
-const TOOLS: [(&str, &[&str]); 9] = [
+const TOOLS: [(&str, &[&str]); 10] = [
     ("", &["rustfmt", "clippy", "python3"]),
     ("TORCH", &["c++", "pip"]),
     ("PYTORCH", &["pytorch", "python-torch"]),
@@ -20,6 +20,7 @@ const TOOLS: [(&str, &[&str]); 9] = [
     ("PYTHON", &["python"]),
     ("BROWSER", &["chromium", "playwright"]),
     ("READERS", &["readers"]),
+    ("MPI", &["mpicc", "mpirun", "libclang"]),
 ];
 
 struct Machine(TempDir);
@@ -52,7 +53,8 @@ impl Machine {
 
     /// Adds everything that `make test` needs, as programs that succeed at whatever they are asked.
     fn add_tools_of_tests(&self) {
-        for name in ["cargo", "python3", "c++", "tmux", "unshare"] {
+        for name in ["cargo", "python3", "c++", "tmux", "unshare", "mpicc", "mpirun", "llvm-config"]
+        {
             self.add(name, "true");
         }
     }
@@ -64,6 +66,7 @@ impl Machine {
             .env("PATH", self.path("programs"))
             .env("HOME", self.path("home"))
             .env("GRUPPETTO_VENV", self.path("venv"))
+            .env("GRUPPETTO_LIBRARIES", self.path("lib"))
             .envs(left_out.iter().map(|variable| (variable, "0")))
             .output()
             .unwrap()
@@ -130,9 +133,12 @@ fn each_tool_that_is_hidden_is_the_one_that_is_named() {
     let checks = ["STRACE", "PYTHON", "BROWSER", "READERS"];
     let output = machine.script(&[], &checks);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    for (program, tool, opt_out) in
-        [("tmux", "tmux", "TERMINAL=0"), ("c++", "c++", "TORCH=0"), ("unshare", "mount", "MOUNT=0")]
-    {
+    for (program, tool, opt_out) in [
+        ("tmux", "tmux", "TERMINAL=0"),
+        ("c++", "c++", "TORCH=0"),
+        ("unshare", "mount", "MOUNT=0"),
+        ("mpirun", "mpirun", "MPI=0"),
+    ] {
         let hidden = machine.path("hidden");
         fs::rename(machine.program(program), &hidden).unwrap();
         let output = machine.script(&[], &checks);

@@ -87,6 +87,28 @@ fn bad_usage_is_told_from_failure() {
     assert!(stderr(&output).contains("--clock wall"));
 }
 
+/// Without the feature `mpi`, several processes would run the same into the same folder. Tasks of Slurm that MPI did
+/// not start are something else.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn processes_that_mpirun_started_together_are_refused() {
+    let workshop = small();
+    let under = |variables: &[(&str, &str)]| {
+        let mut command = workshop.command(&["run", "s.toml"]);
+        command.envs(variables.iter().copied()).output().unwrap()
+    };
+    for variables in [
+        &[("OMPI_COMM_WORLD_SIZE", "2"), ("OMPI_COMM_WORLD_RANK", "1")][..],
+        &[("PMIX_RANK", "0"), ("SLURM_STEP_NUM_TASKS", "4")],
+    ] {
+        let output = under(variables);
+        assert_code(&output, 2);
+        assert!(stderr(&output).contains("make mpi"), "{}", stderr(&output));
+    }
+    assert_eq!(names(&workshop.path("")), ["s.toml"], "nothing was run");
+    assert_code(&under(&[("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_NTASKS", "4")]), 0);
+}
+
 #[test]
 fn an_earlier_run_is_replaced_only_by_force() {
     let workshop = small();

@@ -7,6 +7,7 @@
 //! are computed by the crate `gruppetto-torch`.
 
 mod choice;
+mod digest;
 mod interrupt;
 mod model;
 mod order;
@@ -16,10 +17,11 @@ mod softmax;
 mod terms;
 
 pub use choice::DeviceChoice;
+pub use digest::DataDigest;
 pub use interrupt::Interrupt;
 pub use model::{Model, Tensor, TensorError, Values};
 pub use order::BatchOrder;
-pub use pool::{Panicked, Pool, Ticket, describe};
+pub use pool::{Elsewhere, Panicked, Pool, Ticket, describe};
 pub use quadratic::{QuadraticTrainer, normal_vector};
 pub use softmax::SoftmaxTrainer;
 pub use terms::Terms;
@@ -47,6 +49,17 @@ pub trait Trainer: Send + Sync {
         Vec::new()
     }
 
+    /// In which precision it reads models. Processes that are sent one get no more than that.
+    fn precision(&self) -> Precision {
+        Precision::Double
+    }
+
+    /// A digest of the data: where processes train together, each has built the same. What is described is
+    /// all that can be told of a plug-in's.
+    fn digest(&self) -> u64 {
+        DataDigest::of(&self.description()).finish()
+    }
+
     /// The starting point drawn for `seed`: zeros, or normal with standard deviation `std`.
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         normal_vector(self.description().parameters, seed, std)
@@ -67,7 +80,8 @@ pub trait Trainer: Send + Sync {
     }
 
     /// One part of an evaluation: numbers that add up over parts. With `weights`, one per client,
-    /// how far the clients' gradients are apart is measured too.
+    /// how far the clients' gradients are apart is measured too. A trainer whose numbers come from other
+    /// processes may give none once the run should end.
     fn evaluate(&self, model: &Arc<Model>, part: usize, weights: Option<&[f64]>) -> Vec<f64>;
 
     /// What the summed parts stand for.
@@ -83,6 +97,15 @@ pub trait Trainer: Send + Sync {
     fn values(&self, tensors: &[Tensor]) -> Result<Vec<f64>, TensorError> {
         Tensor::find(tensors, "parameters", &[self.description().parameters])
     }
+}
+
+/// What a trainer reads of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// [`Model::narrow`] alone, but for what [`Terms`] makes of the start.
+    Single,
+    /// [`Model::values`].
+    Double,
 }
 
 /// What a task is like.
@@ -155,6 +178,11 @@ pub trait LocalRun: Send {
     /// Takes `count` local steps.
     fn steps(&mut self, count: u64);
 
+    /// Waits for steps that are made elsewhere. `false`: they are left, for the run should end.
+    fn settle(&mut self) -> bool {
+        true
+    }
+
     /// Δ = where it is − where it began. Of buffers, if the task has any, the values themselves.
     fn change(self: Box<Self>) -> Vec<f64>;
 }
@@ -174,7 +202,8 @@ pub fn evaluate(
             let interrupt = interrupt.clone();
             pool.submit_evaluation(move || {
                 let weights = weights.as_ref().map(|weights| weights.as_slice());
-                (!interrupt.is_set()).then(|| trainer.evaluate(&model, part, weights))
+                let sums = (!interrupt.is_set()).then(|| trainer.evaluate(&model, part, weights));
+                sums.filter(|sums| !sums.is_empty() || !interrupt.is_set())
             })
         })
         .collect();

@@ -6,8 +6,12 @@ use tch::{Cuda, Device};
 
 /// The devices that workers are spread over.
 pub(super) fn devices(choice: DeviceChoice) -> Result<Vec<Device>, TorchError> {
-    let count = if Cuda::is_available() { Cuda::device_count().max(0) as usize } else { 0 };
-    select(choice, count)
+    select(choice, count())
+}
+
+/// GPUs that can be used.
+pub(super) fn count() -> usize {
+    if Cuda::is_available() { Cuda::device_count().max(0) as usize } else { 0 }
 }
 
 /// The same on a machine with so many GPUs.

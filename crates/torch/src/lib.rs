@@ -33,8 +33,8 @@ use gruppetto_sim::data::{Cost, Dataset, Federated, Law, Loss, ModelConfig, Netw
 use gruppetto_sim::metric::Metric;
 use gruppetto_sim::random::{Purpose, stream};
 use gruppetto_sim::train::{
-    DeviceChoice, Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer,
-    Values, normal_vector,
+    DataDigest, DeviceChoice, Job, LocalRun, Measured, Model, Precision, TaskDescription, Tensor,
+    TensorError, Trainer, Values, normal_vector,
 };
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -183,6 +183,17 @@ impl Trainer for TorchTrainer {
         TaskDescription::by_samples(self.len(), samples, *flops, metrics)
     }
 
+    fn precision(&self) -> Precision {
+        Precision::Single
+    }
+
+    fn digest(&self) -> u64 {
+        let mut digest = DataDigest::of(&self.description());
+        digest.federated(&self.shared.problem);
+        digest.singles(&self.shared.own_start);
+        digest.finish()
+    }
+
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {
         let drawn = normal_vector(self.len(), seed, std);
         let [Parameter { name, shape, .. }, bias] = &self.shared.parameters[..] else {
@@ -284,6 +295,11 @@ pub fn one_thread() {
 /// Whether there is such a device.
 pub fn check_device(choice: DeviceChoice) -> Result<(), TorchError> {
     devices::devices(choice).map(drop)
+}
+
+/// How many GPUs this libtorch can use.
+pub fn gpu_count() -> usize {
+    devices::count()
 }
 
 /// Whether there is a GPU, and a libtorch that can use it.

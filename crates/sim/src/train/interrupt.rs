@@ -33,7 +33,7 @@ impl Interrupt {
             run.steps(now);
             left -= now;
         }
-        true
+        run.settle()
     }
 }
 

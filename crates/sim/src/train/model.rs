@@ -9,7 +9,8 @@ static MODELS: AtomicU64 = AtomicU64::new(0);
 /// rounded copy, which is made once however many clients train from it.
 pub struct Model {
     id: u64,
-    values: Vec<f64>,
+    /// One of the two is there from the start.
+    values: OnceLock<Vec<f64>>,
     narrow: OnceLock<Vec<f32>>,
 }
 
@@ -17,7 +18,19 @@ impl Model {
     /// A version with these parameters.
     pub fn new(values: Vec<f64>) -> Self {
         let id = MODELS.fetch_add(1, Ordering::Relaxed);
-        Model { id, values, narrow: OnceLock::new() }
+        Model { id, values: OnceLock::from(values), narrow: OnceLock::new() }
+    }
+
+    /// A version that is known in single precision only.
+    pub fn from_narrow(narrow: Vec<f32>) -> Self {
+        let id = MODELS.fetch_add(1, Ordering::Relaxed);
+        Model { id, values: OnceLock::new(), narrow: OnceLock::from(narrow) }
+    }
+
+    /// How many parameters it has.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.values.get().map_or_else(|| self.narrow().len(), Vec::len)
     }
 
     /// A number that no other version of this process has: copies in other processes are known by it.
@@ -27,12 +40,15 @@ impl Model {
 
     /// The parameters.
     pub fn values(&self) -> &[f64] {
-        &self.values
+        self.values.get_or_init(|| {
+            let narrow = self.narrow.get().expect("one of the two is there");
+            narrow.iter().map(|value| f64::from(*value)).collect()
+        })
     }
 
     /// The parameters rounded to single precision.
     pub fn narrow(&self) -> &[f32] {
-        self.narrow.get_or_init(|| self.values.iter().map(|v| *v as f32).collect())
+        self.narrow.get_or_init(|| self.values().iter().map(|v| *v as f32).collect())
     }
 }
 

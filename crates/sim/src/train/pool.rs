@@ -16,6 +16,9 @@
 //! clients are on their way; the job that is waited for may pass it, so the pool cannot lock up.
 //! What is computed does not depend on who computes it or when: the number of threads changes the
 //! time a run takes and nothing else.
+//!
+//! Where other processes train ([`Elsewhere`]), a job only waits for one of them. Then there are more helpers
+//! than cores, none of them listens, and whoever waits for one result begins no other.
 
 #[cfg(test)]
 mod tests;
@@ -55,6 +58,15 @@ pub struct Pool {
     helpers: Vec<JoinHandle<()>>,
 }
 
+/// What a pool and those who train in other processes know of each other.
+#[derive(Clone, Debug, Default)]
+pub struct Elsewhere {
+    /// Nanoseconds of training, and of evaluation, as those say who did it.
+    pub busy: Arc<[AtomicU64; 2]>,
+    /// Set when the pool ends: what is on its way is not needed any more.
+    pub closing: Interrupt,
+}
+
 /// The queue of jobs, shared by the threads of a pool.
 struct SharedQueue {
     state: Mutex<QueueState>,
@@ -63,6 +75,7 @@ struct SharedQueue {
     news: AtomicUsize,
     ahead: usize,
     interrupt: OnceLock<Interrupt>,
+    elsewhere: Option<Elsewhere>,
     /// Local steps that were made.
     steps: AtomicU64,
 }
@@ -147,7 +160,8 @@ impl SharedQueue {
     /// to sleep and wake it again.
     fn listen(&self, heard: usize) -> bool {
         let began = Instant::now();
-        while began.elapsed() < PATIENCE {
+        let patience = if self.elsewhere.is_some() { Duration::ZERO } else { PATIENCE };
+        while began.elapsed() < patience {
             for _ in 0..32 {
                 if self.news.load(Ordering::Acquire) != heard {
                     return true;
@@ -193,6 +207,15 @@ type Delivery<T> = (Result<T, Panicked>, Taken);
 impl Pool {
     /// Starts `helpers` threads, which may be none, for results of about `bytes` bytes.
     pub fn new(helpers: usize, bytes: usize) -> std::io::Result<Self> {
+        Pool::start(helpers, bytes, None)
+    }
+
+    /// The same for jobs that wait for other processes.
+    pub fn elsewhere(helpers: usize, bytes: usize, elsewhere: Elsewhere) -> std::io::Result<Self> {
+        Pool::start(helpers, bytes, Some(elsewhere))
+    }
+
+    fn start(helpers: usize, bytes: usize, elsewhere: Option<Elsewhere>) -> std::io::Result<Self> {
         let small = (AHEAD_BYTES / bytes.max(1)).min(WIDEST);
         let shared = Arc::new(SharedQueue {
             state: Mutex::default(),
@@ -200,6 +223,7 @@ impl Pool {
             news: AtomicUsize::new(0),
             ahead: small.max((helpers + 1) * AHEAD_PER_THREAD),
             interrupt: OnceLock::new(),
+            elsewhere,
             steps: AtomicU64::new(0),
         });
         let helpers = (0..helpers)
@@ -335,6 +359,9 @@ impl Pool {
 
     /// Time spent in jobs so far, summed over threads: training, and evaluation.
     pub fn busy(&self) -> [Duration; 2] {
+        if let Some(Elsewhere { busy, .. }) = &self.shared.elsewhere {
+            return [0, 1].map(|which| Duration::from_nanos(busy[which].load(Ordering::Relaxed)));
+        }
         let state = self.shared.lock();
         [state.busy.saturating_sub(state.evaluating), state.evaluating]
     }
@@ -342,6 +369,9 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if let Some(Elsewhere { closing, .. }) = &self.shared.elsewhere {
+            closing.set();
+        }
         {
             let mut state = self.shared.lock();
             state.queue.clear();
@@ -376,6 +406,10 @@ impl<T> Ticket<T> {
             let job = {
                 let mut state = self.shared.lock();
                 state.begin(self.place).or_else(|| {
+                    // To wait for another one would be to wait longer than need be.
+                    if self.shared.elsewhere.is_some() {
+                        return None;
+                    }
                     let other = state.earliest(self.shared.ahead)?;
                     state.begin(other)
                 })

@@ -1,7 +1,8 @@
 //! Training on quadratics: exact gradients H_i x − e_i, in double precision.
 
 use super::{
-    Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer, Values,
+    DataDigest, Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer,
+    Values,
 };
 use crate::data::{LocalCurvature, Quadratic};
 use crate::metric::{Gradients, Metric, Metrics};
@@ -34,6 +35,13 @@ impl Trainer for QuadraticTrainer {
             flops: [self.problem.flops(), 0.0],
             metrics: vec![Metric::TrainLoss, Metric::GradNorm, Metric::Distance],
         }
+    }
+
+    /// The minimum is made of every client's centre and curvature.
+    fn digest(&self) -> u64 {
+        let mut digest = DataDigest::of(&self.description());
+        digest.doubles(&self.problem.optimum);
+        digest.finish()
     }
 
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {

@@ -8,7 +8,8 @@ use super::order::BatchOrder;
 use super::quadratic::normal_vector;
 use super::terms::Terms;
 use super::{
-    Job, LocalRun, Measured, Model, TaskDescription, Tensor, TensorError, Trainer, Values,
+    DataDigest, Job, LocalRun, Measured, Model, Precision, TaskDescription, Tensor, TensorError,
+    Trainer, Values,
 };
 use crate::data::{Shard, Shards};
 use crate::metric::Metric;
@@ -73,6 +74,16 @@ impl Trainer for SoftmaxTrainer {
             4.0 * (features * classes) as f64,
             metrics.chain(tested.into_iter().filter(|_| !data.test.y.is_empty())).collect(),
         )
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::Single
+    }
+
+    fn digest(&self) -> u64 {
+        let mut digest = DataDigest::of(&self.description());
+        digest.shards(&self.shared.data);
+        digest.finish()
     }
 
     fn start(&self, seed: u64, std: f64) -> Vec<f64> {

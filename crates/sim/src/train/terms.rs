@@ -13,12 +13,16 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Whether they need the start in double precision.
+    pub fn read_doubles(solver: &Solver, correction: &Correction) -> bool {
+        solver.prox > 0.0 || !correction.is_zero()
+    }
+
     /// Of a solver that starts from `model` with a correction.
     pub fn new(solver: &Solver, model: &Model, correction: &Correction) -> Self {
-        let len = model.values().len();
-        let pull = (solver.prox > 0.0 || !correction.is_zero()).then(|| {
+        let pull = Terms::read_doubles(solver, correction).then(|| {
             let start = model.values().iter();
-            let pairs = correction.vector(len).into_iter().zip(start);
+            let pairs = correction.vector(model.len()).into_iter().zip(start);
             pairs.map(|(c, start)| (c - solver.prox * start) as f32).collect()
         });
         Terms { shrink: (solver.prox + solver.weight_decay) as f32, pull }

@@ -105,3 +105,30 @@ fn a_panic_is_not_lost_with_its_ticket() {
         std::thread::yield_now();
     }
 }
+
+/// Where other processes train, whoever waits for one result begins no other, and the end of the pool is told.
+#[test]
+fn jobs_that_wait_for_other_processes_are_left_to_the_helpers() {
+    let elsewhere = Elsewhere::default();
+    let pool = Pool::elsewhere(1, 8, elsewhere.clone()).unwrap();
+    let (release, held) = bounded::<()>(0);
+    let caller = std::thread::current().id();
+    let first = pool.submit(at(1), 1, move || held.recv().is_ok());
+    while pool.shared.lock().begun == 0 {
+        std::thread::yield_now();
+    }
+    let other = pool.submit(at(2), 1, move || std::thread::current().id() == caller);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        release.send(())
+    });
+    assert!(first.wait().unwrap());
+    while pool.shared.lock().queue.len() == 1 {
+        std::thread::yield_now();
+    }
+    assert!(!other.wait().unwrap(), "the helper was free to do it");
+    elsewhere.busy[1].store(7, Ordering::Relaxed);
+    assert_eq!(pool.busy(), [Duration::ZERO, Duration::from_nanos(7)]);
+    drop(pool);
+    assert!(elsewhere.closing.is_set());
+}
