@@ -40,8 +40,7 @@ impl Source {
         let mut changes: Vec<Override> =
             set.chain(sweep).collect::<Result<_, _>>().map_err(wrong)?;
         changes.extend(self.repeats.map(Override::repeats));
-        Scenario::parse_with(&self.name, &self.text, &changes, self.seed, plugins)
-            .map_err(wrong)
+        Scenario::parse_with(&self.name, &self.text, &changes, self.seed, plugins).map_err(wrong)
     }
 }
 

@@ -132,7 +132,10 @@ fn join_job(
         Joined::Worker(worker) => {
             // Rank 0 hears signals and ends the job in order.
             let _ = ctrlc::set_handler(|| {});
-            let scenario = arguments.scenario.load(&arguments.runs, brought).map_err(|error| error.to_string());
+            let scenario = arguments
+                .scenario
+                .load(&arguments.runs, brought)
+                .map_err(|error| error.to_string());
             let slots = arguments.threads.map_or(1, usize::from);
             run::train_for_rank_0(worker, scenario, slots, arguments.device)
                 .map_err(|error| Problem::failed(format!("cannot start threads: {error}")))?;

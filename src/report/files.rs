@@ -124,6 +124,16 @@ impl Files {
         Ok(())
     }
 
+    /// Takes over from the files of a cell in its own folder, in the middle of its run.
+    pub fn take_over(&mut self, cell: &Path, mut own: Files) -> Result<(), FileError> {
+        let written = own.lengths()?;
+        self.append(cell, written)?;
+        if let (Some(timeline), Some(part)) = (&mut self.timeline, &mut own.timeline) {
+            timeline.take_over(part);
+        }
+        Ok(())
+    }
+
     /// Writes everything that was told: how much that is.
     pub fn lengths(&mut self) -> Result<FileLengths, FileError> {
         self.rounds.flush()?;

@@ -17,6 +17,7 @@ use crate::run_files::{CellId, RunKey, TargetReached, Waited, WeightedRow};
 use crate::scenario::RecordClients;
 use crate::theory::{Consistency, GradientSpread};
 use crate::train::Measured;
+use std::path::Path;
 use used::Used;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -144,6 +145,15 @@ impl Ledger {
         for OpenRoundUpdate { class, compute, .. } in self.open.drain(..) {
             self.by_class[class].unfinished(compute);
         }
+    }
+
+    /// Goes on with the files at the top of the run's folder instead of those in the cell's own, if the cell has not
+    /// ended: then it gives the files back.
+    pub fn move_to(&mut self, mut top: Files, cell: &Path) -> Result<Option<Files>, FileError> {
+        let Some(own) = self.files.take() else { return Ok(Some(top)) };
+        top.take_over(cell, own)?;
+        self.files = Some(top);
+        Ok(None)
     }
 
     /// Gives the files back, with everything in them that is known; rows of a round that never

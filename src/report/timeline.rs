@@ -148,6 +148,12 @@ impl Timeline {
         Ok(())
     }
 
+    /// Goes on with the run that another file has begun, of which all is in this one.
+    pub fn take_over(&mut self, part: &mut Timeline) {
+        self.run = std::mem::take(&mut part.run);
+        (self.is_one_by_one, self.arrows) = (part.is_one_by_one, part.arrows);
+    }
+
     /// Adds events as they are written.
     pub fn add_text(&mut self, events: &str) -> Result<(), FileError> {
         self.text.extend_from_slice(events.as_bytes());

@@ -321,6 +321,9 @@ fn open<T: RunTable>(
     swept: &[SweptKey],
     over: TableLength,
 ) -> Result<Option<TableRows<T>>, ReadError> {
+    if !folder.join(T::FILE).exists() {
+        return Ok(None);
+    }
     match TableRows::open_as_part(folder, swept, None) {
         // Killed before it had a header.
         Ok(rows) if rows.is_empty() => Ok(None),

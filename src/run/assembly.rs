@@ -2,7 +2,7 @@
 
 use super::cells::Cell;
 use super::latencies::{LatenciesOverSeeds, recall};
-use super::one::{CellOutcome, Told};
+use super::one::{CellOutcome, LiveCell, Told};
 use super::{Error, Options};
 use crate::report::{
     FileError, FileLengths, Files, FilesWanted, Findings, LATENCIES, RunFolder, recorded,
@@ -89,6 +89,14 @@ impl<'a> Assembly<'a> {
     /// What a cell that runs beside others writes.
     pub(super) fn wanted(&self) -> &FilesWanted {
         &self.wanted
+    }
+
+    /// The cell whose turn it is goes on with the files at the top, where people look for its rows.
+    pub(super) fn let_in(&mut self, cell: &Cell<'_>, live: &LiveCell) -> Result<(), Error> {
+        if let (Some(cells), Some(files)) = (&self.cells, self.files.take()) {
+            self.files = live.move_to(files, &cells.folder(cell.number))?;
+        }
+        Ok(())
     }
 
     /// The files at the top, for the cell whose turn it is.

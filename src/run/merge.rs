@@ -181,7 +181,8 @@ impl<'a> OpenRun<'a> {
             several_seeds: ordered.several_seeds,
             ..then.clone()
         };
-        files.latencies.add(&self.latencies.of(&then.file_name(), &now.file_name()))?;
+        let lines = self.latencies.of(&then.file_name(), &now.file_name())?;
+        files.latencies.add(&lines)?;
         if let (Some(into), Some(events)) = (&mut files.timeline, &self.timeline) {
             into.add_text(&events.of(place.number, number, (&then, &now)))?;
         }

@@ -6,14 +6,16 @@ use crate::actors::{Checkpoints, ClockMode, Finished, Interrupt, Simulation, sim
 use crate::clock::{SimTime, Span};
 use crate::observer::Observer;
 use crate::report::{
-    Detail, Files, Gathering, Ledger, Mark, RunFindings, RunFolder, latency_lines, save_tensors,
+    Detail, FileError, Files, Gathering, Ledger, Mark, RunFindings, RunFolder, latency_lines,
+    save_tensors,
 };
 use crate::resume::{CellPath, Keeper};
 use crate::run_files::{CellId, Phases, VariantSummary};
 use crate::scenario::Scenario;
 use crate::server::Resume;
 use crate::train::Training;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
 use xxhash_rust::xxh3::xxh3_128;
@@ -30,6 +32,36 @@ pub(super) struct One<'a> {
     /// How much of it can be shown; `None`: nothing.
     pub(super) detail: Option<Detail>,
     pub(super) interrupt: Interrupt,
+    /// Where it can be reached while it goes on.
+    pub(super) live: Arc<LiveCell>,
+}
+
+/// A cell that goes on, for those who run it beside others.
+#[derive(Default)]
+pub(super) struct LiveCell {
+    ledger: Mutex<Option<Arc<Mutex<Ledger>>>>,
+    is_at_top: AtomicBool,
+}
+
+impl LiveCell {
+    /// The cell's turn has come: what it has written goes to the files at the top, and what it writes from now on. Gives
+    /// the files back if it has not begun, or is over.
+    pub(super) fn move_to(&self, top: Files, cell: &CellPath) -> Result<Option<Files>, FileError> {
+        let Some(ledger) = locked(&self.ledger).clone() else { return Ok(Some(top)) };
+        let mut ledger = locked(&ledger);
+        let back = cell.using(|cell| ledger.move_to(top, cell))?;
+        self.is_at_top.store(back.is_none(), Ordering::Release);
+        Ok(back)
+    }
+
+    /// Whether it writes to the files at the top.
+    pub(super) fn is_at_top(&self) -> bool {
+        self.is_at_top.load(Ordering::Acquire)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a run came to.
@@ -120,6 +152,7 @@ impl One<'_> {
             false => None,
         };
         let ledger = Arc::new(Mutex::new(ledger));
+        *locked(&self.live.ledger) = Some(ledger.clone());
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         // What is written down first; what looks at it may fail.
         observers.push(Box::new(ledger.clone()));
@@ -140,7 +173,7 @@ impl One<'_> {
         warn_if_too_fast(&simulation);
         let fail = |source| Error::Run { variant: variant.name.clone(), source };
         let Finished { parameters, result } = simulate(simulation).map_err(fail)?;
-        let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = locked(&ledger);
         let returned = ledger.take_files();
         let busy = training.as_ref().map_or([Duration::ZERO; 2], |training| training.pool.busy());
         let bytes: Vec<u8> = parameters.iter().flat_map(|v| v.to_le_bytes()).collect();

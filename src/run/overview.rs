@@ -10,6 +10,8 @@ use std::fmt::Write;
 
 /// Combinations that are told one by one.
 const MOST: usize = 12;
+/// With so many runs it is told what they take together.
+const WHOLE: usize = 10;
 /// What part of its peak a core reaches when it trains.
 const EFFICIENCY: f64 = 0.25;
 /// Seconds of a participation without its training.
@@ -29,7 +31,7 @@ pub fn overview(scenario: &Scenario, estimates: &[Estimate], threads: usize) -> 
     } else {
         sweep(&mut text, scenario, estimates);
     }
-    if cells > 1 {
+    if cells >= WHOLE {
         let seconds = |estimate: &Estimate| {
             let operations = peak_of_this_machine() * EFFICIENCY;
             RUN + estimate.client_rounds() * PARTICIPATION + estimate.operations() / operations

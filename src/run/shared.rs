@@ -17,8 +17,8 @@ const PART: f64 = 0.25;
 
 /// The trainers and fleets that were made.
 pub(super) struct SharedParts {
-    trainers: Shelf<TrainerKey, Arc<dyn Trainer>>,
-    fleets: Shelf<FleetKey, DrawnFleet>,
+    trainers: KeptParts<TrainerKey, Arc<dyn Trainer>>,
+    fleets: KeptParts<FleetKey, DrawnFleet>,
 }
 
 /// What a trainer depends on.
@@ -45,7 +45,7 @@ impl SharedParts {
     /// Nothing yet.
     pub(super) fn new() -> Self {
         let left = memory::available().map_or(f64::MAX, |available| available.bytes) * PART;
-        SharedParts { trainers: Shelf::new(left / 2.0), fleets: Shelf::new(left / 2.0) }
+        SharedParts { trainers: KeptParts::new(left / 2.0), fleets: KeptParts::new(left / 2.0) }
     }
 
     /// The trainer of a plan's task with a seed.
@@ -84,7 +84,7 @@ impl SharedParts {
 }
 
 /// Things that take long to make, by what they depend on.
-struct Shelf<K, V> {
+struct KeptParts<K, V> {
     /// The one used last is the last.
     entries: Mutex<Vec<Entry<K, V>>>,
     most: f64,
@@ -97,9 +97,9 @@ struct Entry<K, V> {
     made: Arc<Mutex<Option<V>>>,
 }
 
-impl<K: Clone + PartialEq, V: Clone> Shelf<K, V> {
+impl<K: Clone + PartialEq, V: Clone> KeptParts<K, V> {
     fn new(most: f64) -> Self {
-        Shelf { entries: Mutex::new(Vec::new()), most }
+        KeptParts { entries: Mutex::new(Vec::new()), most }
     }
 
     fn get<E>(&self, key: K, bytes: f64, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_was_made_is_found_again_until_there_is_too_much() {
-        let (shelf, made) = (Shelf::<u32, u32>::new(20.0), AtomicUsize::new(0));
+        let (shelf, made) = (KeptParts::<u32, u32>::new(20.0), AtomicUsize::new(0));
         let get = |key: u32| {
             let make = || {
                 made.fetch_add(1, Ordering::Relaxed);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn who_wants_the_same_waits_for_it() {
-        let (shelf, made) = (Shelf::<u32, u32>::new(1e9), AtomicUsize::new(0));
+        let (shelf, made) = (KeptParts::<u32, u32>::new(1e9), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

@@ -6,12 +6,13 @@
 //!                        files at the top  ◄── Assembly: in the order of the cells ◄┘
 //! ```
 //!
-//! With one job a cell writes to the files at the top of the run's folder. Side by side every cell writes to files
-//! in its own folder, which are added to those at the top when it is its turn. Either way the files are the same.
+//! With one job a cell writes to the files at the top of the run's folder. Side by side every cell begins with files
+//! in its own folder; when it is its turn they are added to those at the top, and it goes on there. Either way the files
+//! are the same.
 
 use super::assembly::{Assembly, OwnFiles, from_before};
 use super::cells::{Cell, cell_count};
-use super::one::{CellCheckpoints, CellOutcome, One};
+use super::one::{CellCheckpoints, CellOutcome, LiveCell, One};
 use super::{Builder, Error, Options};
 use crate::actors::{ClockMode, Interrupt};
 use crate::observer::Observer;
@@ -22,6 +23,7 @@ use crate::run_files::Summary;
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -55,13 +57,20 @@ struct Arrived {
 
 /// Ends the cells from a place on.
 fn end(under_way: &UnderWay, from: usize) {
-    for (_, interrupt) in under_way.range(from..).map(|(_, cell)| cell) {
-        interrupt.set();
+    for (_, cell) in under_way.range(from..) {
+        cell.interrupt.set();
     }
 }
 
-/// Cells that are under way, by place: their threads, and what ends them.
-type UnderWay = BTreeMap<usize, (usize, Interrupt)>;
+/// Cells that are under way, by place.
+type UnderWay = BTreeMap<usize, RunningCell>;
+
+/// A cell that is under way.
+struct RunningCell {
+    threads: usize,
+    interrupt: Interrupt,
+    live: Arc<LiveCell>,
+}
 
 impl Whole<'_> {
     pub(super) fn run_all(&self, told: (&mut Summary, &mut Findings)) -> Result<(), Error> {
@@ -109,9 +118,7 @@ impl Whole<'_> {
                         Ok(None) => {
                             let threads = self.share(next, &under_way);
                             match self.start(scope, assembly, (next, threads), &done) {
-                                Ok(interrupt) => {
-                                    drop(under_way.insert(next, (threads, interrupt)));
-                                }
+                                Ok(cell) => drop(under_way.insert(next, cell)),
                                 Err(error) => (trouble, ends) = (Some(error), true),
                             }
                         }
@@ -128,6 +135,11 @@ impl Whole<'_> {
                         trouble = Some(error);
                     }
                     turn += 1;
+                }
+                if let (Some(cell), None) = (under_way.get(&turn), &trouble)
+                    && let Err(error) = assembly.let_in(&self.cells[turn], &cell.live)
+                {
+                    trouble = Some(error);
                 }
                 if under_way.is_empty() && (ends || next == self.cells.len()) {
                     return trouble.map_or(Ok(()), Err);
@@ -162,20 +174,20 @@ impl Whole<'_> {
 
     /// How many threads compute the cell at a place: cells that are still to come have their share, too.
     fn share(&self, place: usize, under_way: &UnderWay) -> usize {
-        let used: usize = under_way.values().map(|(threads, _)| threads).sum();
+        let used: usize = under_way.values().map(|cell| cell.threads).sum();
         let free = self.options.threads.saturating_sub(used);
         let to_start = (self.jobs - under_way.len()).min(self.cells.len() - place);
         (free / to_start.max(1)).max(1)
     }
 
-    /// Begins a cell on a thread of its own; what ends it.
+    /// Begins a cell on a thread of its own.
     fn start<'scope, 'env>(
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
         assembly: &Assembly<'_>,
         (place, threads): (usize, usize),
         done: &Sender<(usize, std::thread::Result<Arrived>)>,
-    ) -> Result<Interrupt, Error> {
+    ) -> Result<RunningCell, Error> {
         let cell = self.cells[place];
         let checkpoints = self.checkpoints(assembly, &cell)?;
         let observers = self.observers(&cell, &checkpoints);
@@ -183,7 +195,8 @@ impl Whole<'_> {
         let own = assembly.cells().map(|cells| cells.folder(cell.number));
         let wanted = assembly.wanted().clone();
         let one = self.one(cell, self.helpers(threads), interrupt.clone());
-        let (told, done) = (interrupt.clone(), done.clone());
+        let (told, done, live) = (interrupt.clone(), done.clone(), one.live.clone());
+        let own_live = live.clone();
         let work = move || {
             let begin = || match &own {
                 Some(own) => own.create_files(&wanted).map(Some),
@@ -193,7 +206,10 @@ impl Whole<'_> {
                 Ok(files) => one.run(files, observers, checkpoints),
                 Err(error) => CellOutcome { told: None, files: None, trouble: Some(error.into()) },
             };
-            let written = outcome.files.take().map(|mut files| files.lengths());
+            let written = match own_live.is_at_top() {
+                true => None,
+                false => outcome.files.take().map(|mut files| files.lengths()),
+            };
             let own = match (own, written) {
                 (Some(folder), Some(Ok(written))) => Some(OwnFiles { folder, written }),
                 (_, Some(Err(error))) => {
@@ -214,7 +230,7 @@ impl Whole<'_> {
             variant: cell.variant.name.clone(),
             source: source.into(),
         })?;
-        Ok(interrupt)
+        Ok(RunningCell { threads, interrupt, live })
     }
 
     /// Puts cells that have waited long for their turn on the disk: killed now, the run need not make them again.
@@ -267,7 +283,8 @@ impl Whole<'_> {
         let detail = has_room.then(|| Detail::of(count, cell.seed == self.scenario.seed));
         let Whole { scenario, builder, folder, .. } = *self;
         let clock_mode = self.options.clock_mode;
-        One { scenario, cell, builder, helpers, clock_mode, folder, detail, interrupt }
+        let live = Arc::default();
+        One { scenario, cell, builder, helpers, clock_mode, folder, detail, interrupt, live }
     }
 
     /// Threads beside the simulation's own, which computes too, except where time really passes: there it must not be

@@ -173,7 +173,7 @@ fn wait_for(what: impl Fn() -> bool) {
 fn a_checkpoint_that_has_changed_is_refused() {
     let client = "variance_reduction = \"scaffold\"\nwork = { steps = 3 }";
     let workshop = Workshop::new(&scenario(client, "close = \"all\"\nevaluate_every = 1"));
-    assert!(crash(&workshop, "out", 30, &[]));
+    assert!(crash(&workshop, "out", 30, &["--jobs=1"]));
     let cell = workshop.path("out/cells/0");
     let names = crate::support::names(&cell);
     let files = names.iter().filter(|name| !name.starts_with('.'));
@@ -326,7 +326,7 @@ fn a_finished_run_is_there_until_its_successor_is() {
 #[test]
 fn only_the_same_run_goes_on() {
     let workshop = Workshop::new(&scenario("", "close = { deadline = \"1s\" }"));
-    assert!(crash(&workshop, "out", 30, &[]));
+    assert!(crash(&workshop, "out", 30, &["--jobs=1"]));
     let refused = |arguments: &[&str], said: &str| {
         let output =
             workshop.call(&[&["run", "s.toml", "--resume", "--out", "out"], arguments].concat());
@@ -350,7 +350,7 @@ fn only_the_same_run_goes_on() {
 #[test]
 fn a_broken_checkpoint_is_named() {
     let workshop = Workshop::new(&scenario("", "close = { deadline = \"1s\" }"));
-    assert!(crash(&workshop, "out", 30, &[]));
+    assert!(crash(&workshop, "out", 30, &["--jobs=1"]));
     let file = workshop.path("out/cells/0/checkpoint.safetensors");
     let bytes = fs::read(&file).unwrap();
     for broken in [&bytes[..bytes.len() / 2], b"", b"rubbish"] {

@@ -141,11 +141,8 @@ fn bytes_are_counted() {
 fn arguments_sweep_like_the_table() {
     let workshop = Workshop::new(&SWEPT.replace("client.lr = [0.01, 0.1]\n", ""));
     // Another key, other values for one that is there, other seeds.
-    let arguments = [
-        "--sweep=client.lr=0.01, 0.1",
-        "--sweep=server.close.deadline=1s,2s,3s",
-        "--repeats=2",
-    ];
+    let arguments =
+        ["--sweep=client.lr=0.01, 0.1", "--sweep=server.close.deadline=1s,2s,3s", "--repeats=2"];
     let one = summary(&workshop.run("one", &arguments));
     let labels: BTreeSet<&str> =
         one["variants"].as_array().unwrap().iter().map(|v| v["name"].as_str().unwrap()).collect();
@@ -179,7 +176,10 @@ fn an_expectation_holds_for_every_combination() {
 #[test]
 fn what_cannot_be_swept_is_refused_with_its_place() {
     let with = |sweep: &str| {
-        SWEPT.replace("server.close.deadline = [\"1s\", \"2s\", \"3s\"]\nclient.lr = [0.01, 0.1]", sweep)
+        SWEPT.replace(
+            "server.close.deadline = [\"1s\", \"2s\", \"3s\"]\nclient.lr = [0.01, 0.1]",
+            sweep,
+        )
     };
     for (sweep, more, said) in [
         ("seed = [1, 2]", &[][..], "`seed` cannot be swept"),
@@ -191,9 +191,21 @@ fn what_cannot_be_swept_is_refused_with_its_place() {
         ("client.lr = [0.1, 0]", &[], "note: in the sweep, with lr=0"),
         ("client.lr = [0.1]\nclient.\"lr\" = [0.2]", &[], "duplicate key"),
         ("client.lr = [0.1]\n\"client.lr\" = [0.2]", &[], "`client.lr` is swept twice"),
-        ("server.close = [\"all\"]\n\"server.close.deadline\" = [\"1s\"]", &[], "set the same thing"),
-        ("server.weighting = [\"fedavg\"]", &[], "`server.weighting` is set by variant `avg` and by"),
-        ("client.lr = [0.1]", &["--set=client.lr=0.2"], "`client.lr` is set by --set and by the sweep"),
+        (
+            "server.close = [\"all\"]\n\"server.close.deadline\" = [\"1s\"]",
+            &[],
+            "set the same thing",
+        ),
+        (
+            "server.weighting = [\"fedavg\"]",
+            &[],
+            "`server.weighting` is set by variant `avg` and by",
+        ),
+        (
+            "client.lr = [0.1]",
+            &["--set=client.lr=0.2"],
+            "`client.lr` is set by --set and by the sweep",
+        ),
         ("client.lr = [0.1]", &["--set=sweep.client.lr=0.2"], "help: --sweep KEY=V1,V2"),
         ("client.lr = [0.1]", &["--sweep=client.lr"], "nothing is assigned"),
         ("client.lr = [0.1]", &["--sweep=client.lr=1,,2"], "nothing is assigned"),
@@ -219,7 +231,10 @@ fn check_tells_how_many_how_long_and_how_much() {
     let workshop = Workshop::new(SWEPT);
     let text = stdout(&workshop.call(&["check", "s.toml", "--repeats", "5"]));
     assert!(text.contains("valid; 60 runs, from seed 1"), "{text}");
-    assert!(text.contains("2 variants, 3 × server.close.deadline, 2 × client.lr, 5 seeds"), "{text}");
+    assert!(
+        text.contains("2 variants, 3 × server.close.deadline, 2 × client.lr, 5 seeds"),
+        "{text}"
+    );
     assert!(text.contains("all together, ") && text.contains(" of memory"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
