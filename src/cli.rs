@@ -153,14 +153,23 @@ fn run_scenario(
     let trainers = role.gather(&scenario, &options)?;
     let interrupt = listen_for_signals(quiet);
     options.interrupt = interrupt.clone();
-    let plugins = match quiet || arguments.json {
-        true => brought.clone(),
+    let (plugins, bars) = match quiet || arguments.json {
+        true => (brought.clone(), None),
         false => {
             trainers.introduce();
-            bars::with_bars(brought.clone(), &scenario, trainers.ranks())
+            let all = run::cell_count(&scenario);
+            // About: parts are even in what they cost, not in how many runs they have.
+            let cells = options.part.map_or(all, |part| all.div_ceil(part.of as usize));
+            let (plugins, bars) =
+                bars::with_bars(brought.clone(), &scenario, (cells, trainers.ranks()));
+            (plugins, Some(bars))
         }
     };
-    let summary = trainers.run(&scenario, &options, &plugins).map_err(|error| match &error {
+    let ran = trainers.run(&scenario, &options, &plugins);
+    if let Some(bars) = bars {
+        bars.clear();
+    }
+    let summary = ran.map_err(|error| match &error {
         Error::Folder(_) | Error::Resume(_) => {
             Problem { text: format!("error: {error}"), code: FAILED }
         }
