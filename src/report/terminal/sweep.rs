@@ -37,7 +37,7 @@ pub(super) fn sweep_table(
             Box::new(|group| duration(mean(group, |run| run.virtual_seconds))),
         )),
     }
-    columns.push(("χ²", Box::new(|group| brief(group, |run| chi2(run)))));
+    columns.push(("χ²", Box::new(|group| brief(group, chi2))));
     let width = groups.iter().map(|group| group.name.chars().count()).max().unwrap_or(0);
     let width = width.min(LABEL) + 2;
     let mut head = format!("{:width$}", "");
