@@ -11,6 +11,7 @@ mod devices;
 mod engine;
 mod kernel;
 mod laws;
+mod many_runs;
 mod round_timer;
 mod steps;
 #[cfg(feature = "torch")]
@@ -35,6 +36,8 @@ pub enum BenchPart {
     Kernel,
     /// A whole run with training, workers, and what writing it down costs
     Run,
+    /// Many runs side by side
+    Runs,
     /// What checkpoints cost
     Checkpoints,
     /// Actors and clock without training
@@ -93,6 +96,9 @@ pub fn bench(
     }
     if wanted(BenchPart::Run) {
         show(whole_run::figures(extent)?);
+    }
+    if wanted(BenchPart::Runs) {
+        show(many_runs::figures(extent)?);
     }
     if wanted(BenchPart::Checkpoints) {
         show(checkpoints::figures(extent)?);
