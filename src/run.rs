@@ -215,7 +215,7 @@ fn run_into(
         return Err(Error::WallClock);
     }
     let cells = cells_of(scenario, options)?;
-    let jobs = jobs::jobs(scenario, &cells, options, || estimate(scenario, 1).unwrap_or_default());
+    let jobs = jobs::jobs(scenario, &cells, options);
     let part = options.part.map(|RunPart { number, of }| PartOfRun {
         number: number.into(),
         of: of.into(),

@@ -1,30 +1,25 @@
 //! How many cells run side by side.
 
-use super::estimate::Estimate;
+use super::preflight::least_memory;
 use super::{Cell, Options};
 use crate::actors::ClockMode;
 use crate::memory;
 use crate::scenario::Scenario;
 use crate::train::DeviceChoice;
 
-/// What part of the memory that is left cells may fill together.
-const PART: f64 = 0.8;
+/// What part of the memory that is left cells may fill together, by what each needs for certain.
+const PART: f64 = 0.6;
 
 /// As many as was asked for; else as many as there are threads, for a cell with one thread waits for nothing. Fewer if
 /// they would not fit into memory. What users bring may not be made for several cells at once: such cells come one by
 /// one unless it is asked otherwise.
-pub(super) fn jobs(
-    scenario: &Scenario,
-    cells: &[Cell<'_>],
-    options: &Options,
-    estimates: impl FnOnce() -> Vec<Estimate>,
-) -> usize {
+pub(super) fn jobs(scenario: &Scenario, cells: &[Cell<'_>], options: &Options) -> usize {
     let fits = options.threads.min(cells.len()).max(1);
     match options.jobs {
         _ if options.clock_mode != ClockMode::Virtual => 1,
         Some(jobs) => jobs.clamp(1, cells.len().max(1)),
         None if fits == 1 || brings_its_own(scenario) || trains_on_gpu(scenario, options) => 1,
-        None => fits.min(in_memory(&estimates())),
+        None => fits.min(in_memory(scenario, options.timing_only)),
     }
 }
 
@@ -51,8 +46,9 @@ fn has_gpu() -> bool {
 }
 
 /// How many of the largest cells fit into the memory that is left.
-pub(super) fn in_memory(estimates: &[Estimate]) -> usize {
-    let largest = estimates.iter().map(Estimate::bytes).max().unwrap_or(0).max(1);
+pub(super) fn in_memory(scenario: &Scenario, timing_only: bool) -> usize {
+    let needs = scenario.variants.iter().map(|variant| least_memory(&variant.plan, timing_only));
+    let largest = needs.fold(1.0, f64::max);
     let left = memory::available().map_or(f64::MAX, |available| available.bytes);
-    ((left * PART / largest as f64) as usize).max(1)
+    ((left * PART / largest) as usize).max(1)
 }

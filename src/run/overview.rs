@@ -37,7 +37,7 @@ pub fn overview(scenario: &Scenario, estimates: &[Estimate], threads: usize) -> 
             RUN + estimate.client_rounds() * PARTICIPATION + estimate.operations() / operations
         };
         let all: f64 = estimates.iter().map(seconds).sum::<f64>() * scenario.repeats as f64;
-        let jobs = threads.min(cells).min(in_memory(estimates)).max(1);
+        let jobs = threads.min(cells).min(in_memory(scenario, false)).max(1);
         let largest = estimates.iter().map(Estimate::bytes).max().unwrap_or(0);
         let unknown = estimates.iter().any(|estimate| estimate.rounds.is_none());
         let unknown = if unknown { ", if a run takes 100 rounds" } else { "" };

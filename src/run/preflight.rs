@@ -104,7 +104,7 @@ fn steps_of_epochs(plan: &Plan) -> Option<f64> {
 
 /// Bytes that are needed for certain: bookkeeping of all clients, actors of those who are asked at
 /// once, a few copies of the model and, for training, the data.
-fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
+pub(super) fn least_memory(plan: &Plan, timing_only: bool) -> f64 {
     let clients = plan.task.clients as f64;
     let asked = plan.server.wanted(plan.task.clients) as f64;
     let schedule = 80.0 * clients + 1000.0 * asked;

@@ -26,19 +26,37 @@ fn each_file(node: &mut Node, parent: &str, visit: &mut dyn FnMut(&mut String)) 
         Raw::Array(nodes) => nodes.iter_mut().for_each(|node| each_file(node, parent, visit)),
         Raw::Table(table) => {
             for entry in &mut table.entries {
-                match (parent, entry.key.as_str(), &mut entry.node.value) {
-                    (_, "empirical" | "trace", Raw::String(path))
-                    | ("init" | "trace" | "task" | "scheme", "file", Raw::String(path))
-                    | ("task", "path", Raw::String(path))
-                    | ("model", "torchscript", Raw::String(path)) => {
-                        visit(path);
+                // In a sweep, a key in quotes may be a path.
+                let (before, key) = entry.key.rsplit_once('.').unwrap_or((parent, &entry.key));
+                let is_file = names_file(before.rsplit('.').next().unwrap_or(before), key);
+                match &mut entry.node.value {
+                    Raw::String(path) if is_file => visit(path),
+                    // Several of them, in a sweep.
+                    Raw::Array(nodes) if is_file => {
+                        for node in nodes {
+                            match &mut node.value {
+                                Raw::String(path) => visit(path),
+                                _ => each_file(node, key, visit),
+                            }
+                        }
                     }
-                    _ => each_file(&mut entry.node, &entry.key, visit),
+                    _ => each_file(&mut entry.node, key, visit),
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Whether the value of a key names a file or a folder.
+fn names_file(parent: &str, key: &str) -> bool {
+    matches!(
+        (parent, key),
+        (_, "empirical" | "trace")
+            | ("init" | "trace" | "task" | "scheme", "file")
+            | ("task", "path")
+            | ("model", "torchscript")
+    )
 }
 
 fn absolute(folder: &Path, path: &str) -> String {

@@ -238,3 +238,38 @@ fn check_tells_how_many_how_long_and_how_much() {
     assert!(text.contains("all together, ") && text.contains(" of memory"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
+
+/// Files that are swept are looked for beside the scenario, and belong to its digest, however the key is written.
+#[test]
+fn swept_files_are_inputs() {
+    let trace = |step: &str| format!("device,time[s],step_time[s]\na,0,{step}\nb,0,1\n");
+    let plain = SWEPT.replace(
+        "server.close.deadline = [\"1s\", \"2s\", \"3s\"]\nclient.lr = [0.01, 0.1]\n",
+        "KEY = [\"one.csv\", \"two.csv\"]\n",
+    );
+    let plain = plain.replace("step_time = \"50ms\"\n", "");
+    let mut digests = BTreeSet::new();
+    for key in
+        ["fleet.class.fast.trace", "\"fleet.class.fast.trace\"", "fleet.class.fast.\"trace\""]
+    {
+        let workshop = Workshop::new(&plain.replace("KEY", key));
+        fs::create_dir(workshop.path("elsewhere")).unwrap();
+        for (name, step) in [("one.csv", "0.1"), ("two.csv", "0.2")] {
+            fs::write(workshop.path(name), trace(step)).unwrap();
+        }
+        let run = |out: &str| {
+            let mut command = workshop.command(&["run", "../s.toml", "-q", "--out", out]);
+            let output = command.current_dir(workshop.path("elsewhere")).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            summary(&workshop.path("elsewhere").join(out))
+        };
+        let told = run("out");
+        assert_eq!(told["inputs"].as_object().unwrap().len(), 2, "{key}: {}", told["inputs"]);
+        assert_eq!(told["swept"][0]["key"], "fleet.class.fast.trace");
+        let digest = |run: &serde_json::Value| run["scenario_digest"].as_str().unwrap().to_string();
+        digests.insert(told["variants"][0]["digest"].to_string());
+        fs::write(workshop.path("two.csv"), trace("0.3")).unwrap();
+        assert_ne!(digest(&run("other")), digest(&told), "{key}");
+    }
+    assert_eq!(digests.len(), 1, "the same runs");
+}
