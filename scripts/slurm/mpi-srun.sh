@@ -18,6 +18,9 @@ ranks=${RANKS:-17}
 # Slurm ends the job: the script waits for the ranks, which hear it too.
 trap : TERM
 
+# 17 is no multiple of five: srun would say so.
+unset SLURM_NTASKS_PER_NODE
+
 # cyclic: rank 1 on the second node, and so on, so that rank 0's node has the one that is left over.
 srun --mpi=pmix --ntasks="$ranks" --distribution=cyclic --cpus-per-task="$SLURM_CPUS_PER_TASK" \
     gruppetto run "$1" --checkpoint 60s --resume --quiet
