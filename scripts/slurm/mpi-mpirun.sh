@@ -9,6 +9,12 @@
 #SBATCH --time=12:00:00
 #SBATCH --requeue
 #SBATCH --open-mode=append
+#SBATCH --signal=B:USR1@120
 #SBATCH --output=%x-%j.out
 
-exec mpirun -n "${RANKS:-17}" --map-by node --bind-to none gruppetto run "$1" --checkpoint 60s --resume --quiet
+# The time limit is two minutes away. mpirun kills its ranks when it is told to end, so the run goes on from its last
+# checkpoint on the clock: at most a minute of training is done again.
+trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
+
+mpirun -n "${RANKS:-17}" --map-by node --bind-to none gruppetto run "$1" --checkpoint 60s --resume --quiet &
+wait "$!"

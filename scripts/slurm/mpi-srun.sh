@@ -15,8 +15,10 @@
 
 ranks=${RANKS:-17}
 
-# Slurm ends the job: the script waits for the ranks, which hear it too.
-trap : TERM
+# Near the time limit only the ranks hear SIGTERM. If this script hears it as well, Slurm ends the job: whether it is
+# queued again, Slurm knows.
+ended=
+trap 'ended=yes' TERM
 
 # 17 is no multiple of five: srun would say so.
 unset SLURM_NTASKS_PER_NODE
@@ -26,8 +28,8 @@ srun --mpi=pmix --ntasks="$ranks" --distribution=cyclic --cpus-per-task="$SLURM_
     gruppetto run "$1" --checkpoint 60s --resume --quiet
 code=$?
 
-# 130: the time limit is near, and rank 0 has left a checkpoint.
-if [ "$code" = 130 ]; then
+# 130: rank 0 was told to end, and has left a checkpoint.
+if [ "$code" = 130 ] && [ -z "$ended" ]; then
     scontrol requeue "$SLURM_JOB_ID" && exit 0
 fi
 exit "$code"
