@@ -70,6 +70,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         folder = pathlib.Path(folder)
+        # munged asks for that.
+        folder.chmod(0o755)
         os.environ.update(
             LOCAL_SLURM=str(folder / "slurm"),
             PATH=f"{folder / 'bin'}:{os.environ['PATH']}",
