@@ -2,7 +2,9 @@
 """Runs the job scripts of scripts/slurm on a Slurm of this machine and compares what they leave with runs of one process.
 
 Usage: tests/slurm/check.py PROGRAM [--without-mpi]
+       tests/slurm/check.py --page
 
+With --page, which needs no Slurm, it only compares the scripts with those that docs/cluster.md shows.
 PROGRAM is a gruppetto that was built with the feature mpi; --without-mpi leaves out what needs that. An array with its
 merge; jobs that are requeued, preempted, cancelled and near their time limit; ranks that srun and mpirun start on two
 pretended nodes. Files must be the same to the byte, but for how fast the run was. scripts/local-slurm starts and stops
@@ -61,6 +63,10 @@ class Failed(Exception):
 
 def main():
     options = arguments()
+    wrong = page()
+    print("".join(f"docs/cluster.md: {name} is not shown as it is\n" for name in wrong), end="")
+    if wrong or options.page:
+        return 1 if wrong else 0
     missing = what_is_missing(options)
     if missing:
         print("error: the Slurm of tests needs what is missing here:\n  " + "\n  ".join(missing), file=sys.stderr)
@@ -101,6 +107,15 @@ def main():
     return 1 if wrong else 0
 
 
+def page():
+    """The scripts that docs/cluster.md does not show word for word, and those that it shows and that are not there."""
+    text = (ROOT / "docs/cluster.md").read_text()
+    shown = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    scripts = {path.name: path.read_text() for path in sorted(SCRIPTS.iterdir())}
+    differ = [name for name, script in scripts.items() if script not in shown]
+    return differ or [script.splitlines()[1] for script in shown if script not in scripts.values()]
+
+
 def passes(test):
     try:
         test()
@@ -137,7 +152,8 @@ def requeued():
 
 def preempted():
     """A job of another partition, with precedence, needs the node."""
-    whole, job = half_way("preempted", "preemptible.sh", [*SMALL, "--nodelist=node1"])
+    # Slurm takes some seconds to decide that.
+    whole, job = half_way("preempted", "preemptible.sh", [*SMALL, "--nodelist=node1"], 8000)
     pathlib.Path("urgent.sh").write_text("#!/bin/sh\nsleep 1\n")
     urgent = submit(pathlib.Path("urgent.sh").resolve(), "", "--partition=urgent", "--exclusive", "--nodelist=node1")
     expect(finished(urgent), "COMPLETED", urgent)
@@ -213,9 +229,9 @@ def ranks(name, script):
         shutil.rmtree(f"runs/{name}")
 
 
-def half_way(name, script, more):
+def half_way(name, script, more, rounds=1500):
     """A job in the middle of a run, and what one process leaves of it."""
-    scenario(name, 1500)
+    scenario(name, rounds)
     whole = alone(name)
     job = submit(script, f"{name}.toml", *more)
     rows = pathlib.Path(f"runs/{name}/rounds.csv")
@@ -336,10 +352,13 @@ def call(*words):
 def arguments():
     shape = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shape, usage=argparse.SUPPRESS)
-    parser.add_argument("program")
+    parser.add_argument("program", nargs="?")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--without-mpi", action="store_true")
     options = parser.parse_args()
-    options.program = str(pathlib.Path(options.program).resolve())
+    if not options.page and not options.program:
+        parser.error("a program is missing")
+    options.program = str(pathlib.Path(options.program or ".").resolve())
     return options
 
 
