@@ -10,8 +10,8 @@
 #              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
 #              broken scenarios and 20,000 broken files; every shipped scenario from Python, and all notebooks;
 #              runs on 1, 2 and 4 ranks of an MPI job, of which each is killed; the job scripts of docs/cluster.md on a
-#              Slurm of this machine (root, slurm-wlm, munge; SLURM=0 leaves them out); about 40 minutes on two cores.
-#              SEED=9 for others
+#              Slurm of this machine; about 40 minutes on two cores. SEED=9 for others
+# make torture SLURM=0   without that Slurm (which needs root, and Debian's slurm-wlm and munge)
 # make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
 #              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/
 # make wheel   the Python package as a wheel, in target/wheels
@@ -32,7 +32,6 @@
 #   BROWSER=0    reports in a browser (Chromium, Playwright); `make check` alone
 #   READERS=0    exports read by TensorBoard, Arrow and HdrHistogram; `make check` alone
 #   MPI=0        training on the ranks of an MPI job (Open MPI, libclang)
-#   SLURM=0      job scripts on a Slurm of this machine (Linux: root, slurm-wlm, munge); `make torture` alone
 
 CARGO ?= cargo
 export CARGO_TERM_COLOR ?= auto
