@@ -24,7 +24,7 @@ trap 'ended=yes' TERM
 unset SLURM_NTASKS_PER_NODE
 
 # cyclic: rank 1 on the second node, and so on, so that rank 0's node has the one that is left over.
-# Without --kill-on-bad-exit, ranks on other nodes may outlive rank 0 for half a minute.
+# --kill-on-bad-exit: if one rank ends early, all do.
 srun --mpi=pmix --ntasks="$ranks" --distribution=cyclic --cpus-per-task="$SLURM_CPUS_PER_TASK" --kill-on-bad-exit=1 \
     gruppetto run "$1" --checkpoint 60s --resume --quiet
 code=$?
