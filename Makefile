@@ -10,7 +10,7 @@
 #              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
 #              broken scenarios and 20,000 broken files; every shipped scenario from Python, and all notebooks;
 #              runs on 1, 2 and 4 ranks of an MPI job, of which each is killed; the job scripts of docs/cluster.md on a
-#              Slurm of this machine; about 40 minutes on two cores. SEED=9 for others
+#              Slurm of this machine; about 35 minutes on two cores, and some more for Slurm. SEED=9 for others
 # make torture SLURM=0   without that Slurm (which needs root, and Debian's slurm-wlm and munge)
 # make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
 #              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/

@@ -8,7 +8,7 @@ With --page, which needs no Slurm, it only compares the scripts with those that 
 PROGRAM is a gruppetto that was built with the feature mpi; --without-mpi leaves out what needs that. An array with its
 merge; jobs that are requeued, preempted, cancelled and near their time limit; ranks that srun and mpirun start on two
 pretended nodes. Files must be the same to the byte, but for how fast the run was. scripts/local-slurm starts and stops
-the Slurm; it needs root and Debian's slurm-wlm and munge, and openmpi-bin for ranks. Takes some six minutes on two cores.
+the Slurm; it needs root and Debian's slurm-wlm and munge, and openmpi-bin for ranks. Takes minutes: the shortest time limit is one.
 Exit codes: 0 all passed, 1 something failed, 2 bad usage.
 """
 
