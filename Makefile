@@ -9,7 +9,9 @@
 # make torture long tests: 2,000 random scenarios against the oracle of tests/oracle; 1,000 of the whole language
 #              on 1, 2 and 7 threads, each twice, to the byte; 300 runs that are killed and go on; 20,000
 #              broken scenarios and 20,000 broken files; every shipped scenario from Python, and all notebooks;
-#              runs on 1, 2 and 4 ranks of an MPI job, of which each is killed; about 35 minutes on two cores. SEED=9 for others
+#              runs on 1, 2 and 4 ranks of an MPI job, of which each is killed; the job scripts of docs/cluster.md on a
+#              Slurm of this machine; about 35 minutes on two cores, and some more for Slurm. SEED=9 for others
+# make torture SLURM=0   without that Slurm (which needs root, and Debian's slurm-wlm and munge)
 # make fuzz    coverage-guided fuzzing of everything that reads files, with cargo-fuzz, which is installed if it
 #              is missing (and needs a C++ compiler); SECONDS=60 for each of the 14 targets in fuzz/
 # make wheel   the Python package as a wheel, in target/wheels
@@ -97,6 +99,7 @@ check:
 	$(LIBTORCH_CARGO) clippy --locked $(WORKSPACE) --all-targets $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(LIBTORCH_CARGO) doc --locked $(WORKSPACE) --no-deps --document-private-items $(FEATURES)
 	$(LIBTORCH_CARGO) test --locked $(WORKSPACE) $(FEATURES)
+	python3 tests/slurm/check.py --page
 	python3 tests/oracle/check.py target/debug/gruppetto --self-test
 	python3 tests/oracle/check.py target/debug/gruppetto --softmax
 	python3 tests/oracle/check.py target/debug/gruppetto --count 100
@@ -131,6 +134,9 @@ endif
 	python3 tests/torture/kills.py target/release/gruppetto --seed $(SEED)
 	python3 tests/torture/scenarios.py target/release/gruppetto --seed $(SEED)
 	python3 tests/torture/files.py target/release/gruppetto --seed $(SEED)
+ifneq ($(SLURM),0)
+	python3 tests/slurm/check.py target/release/gruppetto $(if $(filter 0,$(MPI)),--without-mpi)
+endif
 ifneq ($(PYTHON),0)
 	$(MAKE) --no-print-directory python-torture
 endif
