@@ -142,6 +142,8 @@ impl Whole<'_> {
                     trouble = Some(error);
                 }
                 if under_way.is_empty() && (ends || next == self.cells.len()) {
+                    // After one that failed, what has come to its end need not be made again.
+                    self.keep_what_waits(assembly, &mut waiting, Duration::ZERO);
                     return trouble.map_or(Ok(()), Err);
                 }
                 match results.recv_timeout(GLANCE) {
@@ -165,9 +167,7 @@ impl Whole<'_> {
                     ends = true;
                     end(&under_way, last);
                 }
-                if let Err(error) = self.keep_what_waits(assembly, &mut waiting) {
-                    tracing::warn!("cells that came to their end are not kept yet: {error}");
-                }
+                self.keep_what_waits(assembly, &mut waiting, PATIENCE);
             }
         })
     }
@@ -233,32 +233,30 @@ impl Whole<'_> {
         Ok(RunningCell { threads, interrupt, live })
     }
 
-    /// Puts cells that have waited long for their turn on the disk: killed now, the run need not make them again.
+    /// Puts cells that have waited so long for their turn on the disk: killed now, the run need not make them again.
     fn keep_what_waits(
         &self,
         assembly: &Assembly<'_>,
         waiting: &mut BTreeMap<usize, Arrived>,
-    ) -> Result<(), Error> {
-        let Some(cells) = assembly.cells() else { return Ok(()) };
+        patience: Duration,
+    ) {
+        let Some(cells) = assembly.cells() else { return };
         for (place, arrived) in waiting.iter_mut() {
             let Arrived { outcome, own: Some(own), interrupted: false, at, is_kept } = arrived
             else {
                 continue;
             };
-            if *is_kept || outcome.trouble.is_some() || at.elapsed() < PATIENCE {
+            if *is_kept || outcome.trouble.is_some() || at.elapsed() < patience {
                 continue;
             }
-            if let Some(told) = &outcome.told {
-                let cell = FinishedCell {
-                    summary: told.summary.clone(),
-                    findings: told.findings.clone(),
-                    lengths: own.written,
-                };
-                cells.keep(self.cells[*place].number, &cell)?;
-                *is_kept = true;
+            let Some(told) = &outcome.told else { continue };
+            let (summary, findings) = (told.summary.clone(), told.findings.clone());
+            let cell = FinishedCell { summary, findings, lengths: own.written };
+            match cells.keep(self.cells[*place].number, &cell) {
+                Ok(()) => *is_kept = true,
+                Err(error) => tracing::warn!("a run that is over is not kept yet: {error}"),
             }
         }
-        Ok(())
     }
 
     /// A cell that came to its end in an earlier process, before it was its turn.

@@ -8,6 +8,8 @@ use gruppetto::{Options, Plugins, Scenario};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Everything that a run leaves, without how fast it was.
 fn left(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -330,4 +332,40 @@ fn a_cell_that_fails_ends_the_run() {
         };
         assert!(without_timeline(&out) == without_timeline(&whole), "{jobs} jobs");
     }
+}
+
+/// Cells that came to their end while one before them failed need not be made again.
+#[test]
+fn what_came_to_its_end_after_a_cell_that_failed_is_kept() {
+    let workshop = Workshop::new(SWEPT);
+    let scenario = Scenario::load(workshop.path("s.toml"), &Plugins::new()).unwrap();
+    let out = workshop.path("out");
+    let options = Options { out: Some(out.clone()), jobs: Some(4), ..Options::default() };
+    let failing = &scenario.variants[0].plan;
+    let built = AtomicUsize::new(0);
+    let builder = |plan: &Plan, seed, helpers| {
+        if plan == failing && seed == 1 {
+            // The others are over by then, but for the last.
+            while built.load(Ordering::Relaxed) < 23 {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+            return Err(BuildError::Threads(std::io::Error::other("no more threads")));
+        }
+        built.fetch_add(1, Ordering::Relaxed);
+        run::build(plan, seed, helpers, Some(Default::default()))
+    };
+    run::run_with(&scenario, &options, &Plugins::new(), &builder).unwrap_err();
+    assert!(summary(&out)["variants"].as_array().unwrap().is_empty());
+    let kept = |cell: &usize| out.join(format!("cells/{cell}/finished.json")).exists();
+    assert!((1..24).filter(kept).count() >= 20);
+    let again = run::run(&scenario, &Options { resume: true, ..options }, &Plugins::new()).unwrap();
+    // Rows and figures are those of a run that was left alone.
+    assert_eq!(again.variants.len(), 24);
+    let whole = workshop.run("whole", &[]);
+    let files = |folder: &Path| {
+        let files = left(folder).into_iter();
+        files.filter(|(name, _)| name != "timeline.json.gz").collect::<Vec<_>>()
+    };
+    assert!(files(&out) == files(&whole));
 }
