@@ -1,6 +1,6 @@
 //! `gruppetto merge`: one run of several that were made apart.
 //!
-//! Parts of one run ([`--part`](super::Part)) become the run that one process would have made, to the byte, but for how
+//! Parts of one run ([`--part`](super::RunPart)) become the run that one process would have made, to the byte, but for how
 //! fast it was. Runs of the same scenario that differ in seeds or in swept values alone become one as well: their rows
 //! side by side, summary and page anew.
 //!
