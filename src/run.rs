@@ -322,10 +322,11 @@ fn settle(folder: &RunFolder, status: Status) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is written when everything is over, the summary first: it is what counts.
+/// What is written when everything is over.
 fn write_all(folder: &RunFolder, summary: &Summary, findings: &Findings) -> Result<(), Error> {
-    folder.write_summary(summary)?;
+    // Where it says "complete", its runs are there.
     folder.write_runs(summary)?;
+    folder.write_summary(summary)?;
     folder.write_findings(findings)?;
     let mut run = RunSoFar::read(&folder.path())?;
     // It is this process that holds the folder, and it is done.

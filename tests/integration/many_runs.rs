@@ -2,7 +2,7 @@
 
 use crate::support::{Workshop, stderr, summary, without_seconds};
 use crate::sweeps::SWEPT;
-use gruppetto::run::{self, BuildError};
+use gruppetto::run::{self, BuildError, RunPart};
 use gruppetto::scenario::Plan;
 use gruppetto::{Options, Plugins, Scenario};
 use serde_json::Value;
@@ -65,28 +65,35 @@ fn with(sweep: &str) -> String {
     SWEPT.replace(lists, sweep)
 }
 
+/// In this process: many more would spend their time on starting.
 #[test]
 fn threads_jobs_and_parts_do_not_matter_for_any_policy() {
     for sweep in POLICIES {
         let workshop = Workshop::new(&with(sweep));
-        let whole = workshop.run("whole", &["--jobs", "1", "--threads", "1"]);
-        for (jobs, threads) in [("1", "7"), ("2", "2"), ("5", "7"), ("5", "1")] {
+        let scenario = Scenario::load(workshop.path("s.toml"), &Plugins::new()).unwrap();
+        let made = |name: &str, jobs: usize, threads: usize, part: Option<RunPart>| {
+            let out = workshop.path(name);
+            let (jobs, out_too) = (Some(jobs), Some(out.clone()));
+            let options = Options { out: out_too, jobs, threads, part, ..Options::default() };
+            run::run(&scenario, &options, &Plugins::new()).unwrap_or_else(|e| panic!("{e}"));
+            out
+        };
+        let whole = made("whole", 1, 1, None);
+        for (jobs, threads) in [(1, 7), (2, 2), (5, 7), (5, 1)] {
             let name = format!("jobs-{jobs}-{threads}");
-            let other = workshop.run(&name, &["--jobs", jobs, "--threads", threads]);
+            let other = made(&name, jobs, threads, None);
             assert_same(&whole, &other, &format!("{sweep}, {name}"));
         }
         let before = fs::read(whole.join("report.html")).unwrap();
         assert!(before.len() > 10_000);
         for of in [1, 3, 7] {
-            let parts = format!("parts-{of}");
+            let parts = workshop.path(&format!("parts-{of}"));
             for number in 1..=of {
-                let part = format!("{number}/{of}");
-                workshop.run(&format!("{parts}/{number}"), &["--part", &part]);
+                made(&format!("parts-{of}/{number}"), 2, 2, Some(RunPart { number, of }));
             }
-            let merged = format!("merged-{of}");
-            let output = workshop.call(&["merge", &parts, "--out", &merged]);
-            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-            assert_same(&whole, &workshop.path(&merged), &format!("{sweep}, {of} parts"));
+            let merged = workshop.path(&format!("merged-{of}"));
+            run::merge(&[parts], &merged, false, &Plugins::new()).unwrap_or_else(|e| panic!("{e}"));
+            assert_same(&whole, &merged, &format!("{sweep}, {of} parts"));
         }
     }
 }

@@ -63,6 +63,7 @@ SYNCED = [
     "scenario.toml",
     "rounds.csv",
     "clients.csv",
+    "runs.csv",
     "latency.hlog",
     "timeline.json.gz",
     "findings.json",
