@@ -23,7 +23,7 @@ const JOB: u64 = 400;
 /// Steps of a client that are drawn one by one to estimate its round.
 const MOST_DRAWN: u64 = 10_000;
 
-/// Rounds of a run of which nobody knows how many it will have.
+/// Rounds that are assumed of a run that ends with its target.
 const UNKNOWN_ROUNDS: u64 = 100;
 
 /// How long the first round waits for clients.

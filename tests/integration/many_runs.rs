@@ -1,4 +1,4 @@
-//! Cells side by side, parts and merged runs: the same files, whoever made which cell.
+//! Cells side by side, parts and merged runs: the same files, whichever process made a cell.
 
 use crate::support::{Workshop, stderr, summary, without_seconds};
 use crate::sweeps::SWEPT;

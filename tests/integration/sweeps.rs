@@ -95,7 +95,7 @@ fn swept_keys_are_columns_everywhere_and_files_are_named_by_number() {
     for exported in ["runs.parquet", "rounds.parquet", "clients.parquet"] {
         assert!(out.join(exported).exists(), "{exported}");
     }
-    // Whoever reads the tables tells the combinations apart.
+    // Programs that read the tables tell the combinations apart.
     let compared = stdout(&workshop.call(&["compare", "out", "--csv", "-"]));
     assert_eq!(compared.lines().count(), 1 + 12, "{compared}");
     let board = workshop.call(&["export", "out", "--tensorboard", "board"]);

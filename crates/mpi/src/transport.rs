@@ -229,13 +229,13 @@ fn receive<T: Equivalence + Clone + Default + 'static>(
 #[expect(unsafe_code)]
 fn outlasting<T>(entries: &[T]) -> &'static [T] {
     // SAFETY: they are on the heap, in a message that is kept beside the transfer and dropped after it, and
-    // dropping the transfer waits until MPI is done. Nobody changes them meanwhile.
+    // dropping the transfer waits until MPI is done. Nothing changes them meanwhile.
     unsafe { std::slice::from_raw_parts(entries.as_ptr(), entries.len()) }
 }
 
 /// The same to be written to.
 #[expect(unsafe_code)]
 fn outlasting_mut<T>(entries: &mut [T]) -> &'static mut [T] {
-    // SAFETY: as above; nobody reads them before the transfer is over.
+    // SAFETY: as above; nothing reads them before the transfer is over.
     unsafe { std::slice::from_raw_parts_mut(entries.as_mut_ptr(), entries.len()) }
 }
